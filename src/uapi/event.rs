@@ -3,7 +3,7 @@
 //! Commands on events.
 
 use super::{ConnParam, Ece, UdParam};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, transmute, transmute_ref};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, transmute, transmute_ref};
 
 /// Takes the oldest event off the channel (`struct rdma_ucm_get_event`).
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
@@ -17,9 +17,11 @@ command!(GetEvent, 12 => EventReply, response);
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
 pub struct EventReply {
-    /// Of the id the event is for; for a connection request, of the listening id.
+    /// Of the id the event is for; of the listening id for a connection request, of the
+    /// membership for a multicast event.
     pub uid: u64,
-    /// The kernel's number of the id; for a connection request, of the new one.
+    /// The kernel's number of the id; of the new one for a connection request, of the
+    /// membership for a multicast event.
     pub id: u32,
     /// `enum rdma_cm_event_type`.
     pub event: u32,
@@ -61,12 +63,15 @@ command!(WriteCmEvent, 24);
 #[repr(C, align(4))]
 pub struct EventParam([u8; size_of::<UdParam>()]);
 
+const CONN_REST: usize = size_of::<EventParam>() - size_of::<ConnParam>();
+const ARG_REST: usize = size_of::<EventParam>() - size_of::<u64>();
+
 /// `conn`, filled up to the size of the union.
 #[derive(FromBytes, Immutable, IntoBytes)]
 #[repr(C)]
 struct Conn {
     conn: ConnParam,
-    rest: [u8; size_of::<UdParam>() - size_of::<ConnParam>()],
+    rest: [u8; CONN_REST],
 }
 
 /// `arg` as bytes, since it is not aligned in an `EventReply`, and filled up likewise.
@@ -74,7 +79,7 @@ struct Conn {
 #[repr(C)]
 struct Arg {
     arg: [u8; 8],
-    rest: [u8; size_of::<UdParam>() - 8],
+    rest: [u8; ARG_REST],
 }
 
 impl EventParam {
@@ -101,7 +106,7 @@ impl EventParam {
 
 impl From<ConnParam> for EventParam {
     fn from(conn: ConnParam) -> Self {
-        transmute!(Conn { conn, rest: FromZeros::new_zeroed() })
+        transmute!(Conn { conn, rest: [0; CONN_REST] })
     }
 }
 
@@ -114,6 +119,6 @@ impl From<UdParam> for EventParam {
 impl From<u64> for EventParam {
     #[inline]
     fn from(arg: u64) -> Self {
-        transmute!(Arg { arg: arg.to_ne_bytes(), rest: FromZeros::new_zeroed() })
+        transmute!(Arg { arg: arg.to_ne_bytes(), rest: [0; ARG_REST] })
     }
 }

@@ -42,7 +42,7 @@ command!(DestroyId, 1 => DestroyIdReply, response);
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
 pub struct DestroyIdReply {
-    /// Events of the id the kernel has handed out in its life.
+    /// Events of the id the kernel has handed out in all.
     pub events_reported: u32,
 }
 
@@ -99,6 +99,6 @@ command!(MigrateId, 18 => MigrateIdReply, response);
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
 pub struct MigrateIdReply {
-    /// Events of the id the old channel has handed out.
+    /// Events of the id the kernel has handed out so far.
     pub events_reported: u32,
 }

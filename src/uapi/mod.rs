@@ -10,6 +10,7 @@
 //! `ResolveRoute { id, ..FromZeros::new_zeroed() }`.
 //!
 //! Integers are in host byte order unless a field says otherwise.
+#![allow(missing_docs, reason = "a field without a comment is what its kernel name says")]
 
 #[macro_use]
 mod command;
@@ -50,3 +51,6 @@ pub const ABI_VERSION_MIN: u32 = 3;
 pub const ABI_VERSION_MAX: u32 = 4;
 /// Bytes of private data a connection message can hold (`RDMA_MAX_PRIVATE_DATA`).
 pub const MAX_PRIVATE_DATA: usize = 256;
+
+#[cfg(test)]
+mod tests;

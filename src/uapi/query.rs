@@ -108,8 +108,8 @@ pub struct QueryAddrReply {
     pub reserved1: u32,
 }
 
-/// `struct rdma_ucm_query_path_resp`, with room for the most paths a route can have: two
-/// (primary and alternate) for each of both, the outbound and the inbound direction.
+/// `struct rdma_ucm_query_path_resp`, with room to spare: a route has at most two paths,
+/// primary and alternate, and the kernel leaves a last entry that just fits empty.
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
 pub struct QueryPathReply {
