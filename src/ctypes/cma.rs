@@ -60,29 +60,29 @@ c_enum! { c_uint =>
 c_enum! { c_uint =>
     /// The space that port numbers are counted in, which also chooses the kind of service.
     pub enum rdma_port_space {
-        /// Datagrams that IP over InfiniBand interfaces understand.
+        /// 0x0002: datagrams that IP over InfiniBand interfaces understand.
         RDMA_PS_IPOIB = 0x0002,
-        /// Reliable connections.
+        /// 0x0106: reliable connections.
         RDMA_PS_TCP = 0x0106,
-        /// Unreliable datagrams and multicast.
+        /// 0x0111: unreliable datagrams and multicast.
         RDMA_PS_UDP = 0x0111,
-        /// Native InfiniBand service identifiers (AF_IB).
+        /// 0x013F: InfiniBand's own service identifiers (AF_IB).
         RDMA_PS_IB = 0x013F,
     }
 }
 
-/// The part of an AF_IB service identifier that names the port space.
-pub const RDMA_IB_IP_PS_MASK: u64 = 0xFFFF_FFFF_FFFF_0000;
-/// The part of an AF_IB service identifier that is the port number.
-pub const RDMA_IB_IP_PORT_MASK: u64 = 0x0000_0000_0000_FFFF;
-/// RDMA_PS_TCP in an AF_IB service identifier.
-pub const RDMA_IB_IP_PS_TCP: u64 = 0x0000_0000_0106_0000;
-/// RDMA_PS_UDP in an AF_IB service identifier.
-pub const RDMA_IB_IP_PS_UDP: u64 = 0x0000_0000_0111_0000;
-/// RDMA_PS_IB in an AF_IB service identifier.
-pub const RDMA_IB_PS_IB: u64 = 0x0000_0000_013F_0000;
+/// The part of an AF_IB service identifier that names the port space: all but the low 16 bits.
+pub const RDMA_IB_IP_PS_MASK: u64 = 0xFFFF_FFFF_FFFF_0000_u64;
+/// The part of an AF_IB service identifier that is the port number: the low 16 bits.
+pub const RDMA_IB_IP_PORT_MASK: u64 = 0x0000_0000_0000_FFFF_u64;
+/// RDMA_PS_TCP, shifted by 16 bits, in an AF_IB service identifier.
+pub const RDMA_IB_IP_PS_TCP: u64 = 0x0000_0000_0106_0000_u64;
+/// RDMA_PS_UDP, shifted by 16 bits, in an AF_IB service identifier.
+pub const RDMA_IB_IP_PS_UDP: u64 = 0x0000_0000_0111_0000_u64;
+/// RDMA_PS_IB, shifted by 16 bits, in an AF_IB service identifier.
+pub const RDMA_IB_PS_IB: u64 = 0x0000_0000_013F_0000_u64;
 
-/// The queue key of every datagram queue pair and multicast group that the connection manager makes.
+/// 0x01234567: the queue key of the datagram queue pairs and multicast groups made here.
 pub const RDMA_UDP_QKEY: c_uint = 0x0123_4567;
 
 /// Both ends of a path in InfiniBand's own terms.
@@ -134,6 +134,7 @@ pub union rdma_addr_transport {
 }
 
 /// The addresses of both ends of an id.
+/// cbindgen:field-names=[, , addr]
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct rdma_addr {
@@ -282,9 +283,9 @@ pub struct rdma_cm_event {
 c_enum! { c_uint =>
     /// Which fields of struct rdma_cm_join_mc_attr_ex are set.
     pub enum rdma_cm_join_mc_attr_mask {
-        /// addr.
+        /// The field addr; it has to be set.
         RDMA_CM_JOIN_MC_ATTR_ADDRESS = 1,
-        /// join_flags.
+        /// The field join_flags; it has to be set.
         RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS = 2,
         /// First bit without a meaning.
         RDMA_CM_JOIN_MC_ATTR_RESERVED = 4,

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Generated from the Rust source by tools/gen-headers.sh; to be changed there. */
+#ifndef RDMA_CMA_H
+#define RDMA_CMA_H
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <infiniband/verbs.h>
+#include <infiniband/sa.h>
+
+/** The part of an AF_IB service identifier that names the port space. */
+#define RDMA_IB_IP_PS_MASK 18446744073709486080ull
+
+/** The part of an AF_IB service identifier that is the port number. */
+#define RDMA_IB_IP_PORT_MASK 65535ull
+
+/** RDMA_PS_TCP in an AF_IB service identifier. */
+#define RDMA_IB_IP_PS_TCP 17170432ull
+
+/** RDMA_PS_UDP in an AF_IB service identifier. */
+#define RDMA_IB_IP_PS_UDP 17891328ull
+
+/** RDMA_PS_IB in an AF_IB service identifier. */
+#define RDMA_IB_PS_IB 20905984ull
+
+/**
+ * The queue key of every datagram queue pair and multicast group that the connection manager makes.
+ */
+#define RDMA_UDP_QKEY 19088743
+
+/** The address will be listened on: a result is a source address, not a destination. */
+#define RAI_PASSIVE 1
+
+/** The node name is a numeric address; no name service is asked. */
+#define RAI_NUMERICHOST 2
+
+/** Do not look for a route to the destination. */
+#define RAI_NOROUTE 4
+
+/** Take the address family of the hints, even where the node name would allow another. */
+#define RAI_FAMILY 8
+
+/** Resolve the names by the service records of the InfiniBand subnet administrator. */
+#define RAI_SA 16
+
+/** Resolve the names by DNS. Not together with RAI_SA. */
+#define RAI_DNS 32
+
+/** The space that port numbers are counted in, which also chooses the kind of service. */
+enum rdma_port_space {
+    /** Datagrams that IP over InfiniBand interfaces understand. */
+    RDMA_PS_IPOIB = 2,
+    /** Reliable connections. */
+    RDMA_PS_TCP = 262,
+    /** Unreliable datagrams and multicast. */
+    RDMA_PS_UDP = 273,
+    /** Native InfiniBand service identifiers (AF_IB). */
+    RDMA_PS_IB = 319,
+};
+
+/** What an event reports; rdma_event_str() gives the name. */
+enum rdma_cm_event_type {
+    /** rdma_resolve_addr() found the device and the address of the destination. */
+    RDMA_CM_EVENT_ADDR_RESOLVED = 0,
+    /** rdma_resolve_addr() failed. */
+    RDMA_CM_EVENT_ADDR_ERROR = 1,
+    /** rdma_resolve_route() found a route. */
+    RDMA_CM_EVENT_ROUTE_RESOLVED = 2,
+    /** rdma_resolve_route() failed. */
+    RDMA_CM_EVENT_ROUTE_ERROR = 3,
+    /** A peer asks for a connection: the event's id is new, its listen_id is the listener. */
+    RDMA_CM_EVENT_CONNECT_REQUEST = 4,
+    /** The peer accepted, on an id without a queue pair: the application ends the handshake itself. */
+    RDMA_CM_EVENT_CONNECT_RESPONSE = 5,
+    /** The connection could not be made, or broke while it was being made. */
+    RDMA_CM_EVENT_CONNECT_ERROR = 6,
+    /** The peer cannot be reached or did not answer. */
+    RDMA_CM_EVENT_UNREACHABLE = 7,
+    /** The peer refused; the status is the transport's reason. */
+    RDMA_CM_EVENT_REJECTED = 8,
+    /** The connection stands. */
+    RDMA_CM_EVENT_ESTABLISHED = 9,
+    /** The connection ended. */
+    RDMA_CM_EVENT_DISCONNECTED = 10,
+    /** The device goes away: destroy the id and all that was made on the device. */
+    RDMA_CM_EVENT_DEVICE_REMOVAL = 11,
+    /** A multicast group was joined; the parameters say how to send to it. */
+    RDMA_CM_EVENT_MULTICAST_JOIN = 12,
+    /** A multicast group could not be joined, or was lost. */
+    RDMA_CM_EVENT_MULTICAST_ERROR = 13,
+    /** The network device of the id's address changed its hardware address. */
+    RDMA_CM_EVENT_ADDR_CHANGE = 14,
+    /** A closed connection left its waiting time: the queue pair may be used again. */
+    RDMA_CM_EVENT_TIMEWAIT_EXIT = 15,
+    /** rdma_resolve_addrinfo() is done; rdma_query_addrinfo() gives the result. */
+    RDMA_CM_EVENT_ADDRINFO_RESOLVED = 16,
+    /** rdma_resolve_addrinfo() failed. */
+    RDMA_CM_EVENT_ADDRINFO_ERROR = 17,
+    /** An event written with rdma_write_cm_event(). */
+    RDMA_CM_EVENT_USER = 18,
+    /** Used between kernel and library; an application does not see it. */
+    RDMA_CM_EVENT_INTERNAL = 19,
+};
+
+/** Which fields of struct rdma_cm_join_mc_attr_ex are set. */
+enum rdma_cm_join_mc_attr_mask {
+    /** addr. */
+    RDMA_CM_JOIN_MC_ATTR_ADDRESS = 1,
+    /** join_flags. */
+    RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS = 2,
+    /** First bit without a meaning. */
+    RDMA_CM_JOIN_MC_ATTR_RESERVED = 4,
+};
+
+/** How to be a member of a multicast group. */
+enum rdma_cm_mc_join_flags {
+    /** Send and receive. */
+    RDMA_MC_JOIN_FLAG_FULLMEMBER = 0,
+    /** Send only; the group exists as long as such a member does. */
+    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER = 1,
+    /** First value without a meaning. */
+    RDMA_MC_JOIN_FLAG_RESERVED = 2,
+};
+
+/** Values of struct rdma_conn_param that stand for the most the device can do. */
+enum {
+    /** As responder_resources. */
+    RDMA_MAX_RESP_RES = 255,
+    /** As initiator_depth. */
+    RDMA_MAX_INIT_DEPTH = 255,
+};
+
+/** Levels of rdma_set_option(). */
+enum {
+    /** Options of the id. */
+    RDMA_OPTION_ID = 0,
+    /** Options of InfiniBand. */
+    RDMA_OPTION_IB = 1,
+};
+
+/** Options of level RDMA_OPTION_ID. */
+enum {
+    /** uint8_t: type of service, as in RFC 2474. */
+    RDMA_OPTION_ID_TOS = 0,
+    /** int: as SO_REUSEADDR of a socket. */
+    RDMA_OPTION_ID_REUSEADDR = 1,
+    /** int: as IPV6_V6ONLY of a socket. */
+    RDMA_OPTION_ID_AFONLY = 2,
+    /** uint8_t: time until a queue pair repeats a send, 4.096 us times 2 to this power. */
+    RDMA_OPTION_ID_ACK_TIMEOUT = 3,
+};
+
+/** Options of level RDMA_OPTION_IB. */
+enum {
+    /** struct ibv_path_data[]: the paths to use, in place of rdma_resolve_route(). */
+    RDMA_OPTION_IB_PATH = 1,
+};
+
+/** The stream of events of one or more ids. */
+struct rdma_event_channel {
+    /**
+     * Readable (poll, select, epoll) while an event is pending; O_NONBLOCK makes rdma_get_cm_event() not wait.
+     */
+    int fd;
+};
+
+/** Both ends of a path in InfiniBand's own terms. */
+struct rdma_ib_addr {
+    /** Local GID. */
+    union ibv_gid sgid;
+    /** Remote GID. */
+    union ibv_gid dgid;
+    /** Partition key. */
+    __be16 pkey;
+};
+
+/** The addresses of both ends of an id. */
+struct rdma_addr {
+    /** Local address. */
+    union {
+        /** Any family. */
+        struct sockaddr src_addr;
+        /** AF_INET. */
+        struct sockaddr_in src_sin;
+        /** AF_INET6. */
+        struct sockaddr_in6 src_sin6;
+        /** Room for every family. */
+        struct sockaddr_storage src_storage;
+    };
+    /** Remote address. */
+    union {
+        /** Any family. */
+        struct sockaddr dst_addr;
+        /** AF_INET. */
+        struct sockaddr_in dst_sin;
+        /** AF_INET6. */
+        struct sockaddr_in6 dst_sin6;
+        /** Room for every family. */
+        struct sockaddr_storage dst_storage;
+    };
+    /** The transport's view. */
+    union {
+        /** InfiniBand and RoCE. */
+        struct rdma_ib_addr ibaddr;
+    } addr;
+};
+
+/** Where an id is and where it leads. */
+struct rdma_route {
+    /** Addresses of both ends. */
+    struct rdma_addr addr;
+    /** num_paths resolved paths, or NULL. */
+    struct ibv_sa_path_rec *path_rec;
+    /** Number of path_rec. */
+    int num_paths;
+};
+
+/** One end of a connection, a listener, or a datagram endpoint: RDMA's counterpart of a socket. */
+struct rdma_cm_id {
+    /** The device the id is bound to, or NULL. */
+    struct ibv_context *verbs;
+    /** Where the id's events arrive. */
+    struct rdma_event_channel *channel;
+    /** The application's own pointer; the library does not look at it. */
+    void *context;
+    /** The queue pair made by rdma_create_qp(), or NULL. */
+    struct ibv_qp *qp;
+    /** Addresses and paths. */
+    struct rdma_route route;
+    /** Port space. */
+    enum rdma_port_space ps;
+    /** Port of the device, counted from 1; 0 while the id is not bound to a device. */
+    uint8_t port_num;
+    /** The last event of an id with synchronous operations, or NULL. */
+    struct rdma_cm_event *event;
+    /** Completion channel of the send queue, or NULL. */
+    struct ibv_comp_channel *send_cq_channel;
+    /** Completion queue of the send queue, or NULL. */
+    struct ibv_cq *send_cq;
+    /** Completion channel of the receive queue, or NULL. */
+    struct ibv_comp_channel *recv_cq_channel;
+    /** Completion queue of the receive queue, or NULL. */
+    struct ibv_cq *recv_cq;
+    /** The shared receive queue made by rdma_create_srq(), or NULL. */
+    struct ibv_srq *srq;
+    /** Protection domain, or NULL. */
+    struct ibv_pd *pd;
+    /** Kind of queue pair. */
+    enum ibv_qp_type qp_type;
+};
+
+/** Parameters of a connection, given to rdma_connect() and rdma_accept() and reported by events. */
+struct rdma_conn_param {
+    /** Data for the peer, sent with the request or the answer, or NULL. */
+    const void *private_data;
+    /** Length of private_data in bytes. In an event it may count padding of the transport. */
+    uint8_t private_data_len;
+    /** Most RDMA reads and atomics that the peer may have outstanding here. */
+    uint8_t responder_resources;
+    /** Most RDMA reads and atomics that this side will have outstanding at the peer. */
+    uint8_t initiator_depth;
+    /** Not 0 if hardware flow control is there. */
+    uint8_t flow_control;
+    /** Times that a send without an answer is repeated, 0 to 7. Not used when accepting. */
+    uint8_t retry_count;
+    /**
+     * Times that a send is repeated while the peer has no receive posted, 0 to 7; 7 is without end.
+     */
+    uint8_t rnr_retry_count;
+    /** Not 0 if the queue pair has a shared receive queue. Not used if the id has a queue pair. */
+    uint8_t srq;
+    /** Number of the queue pair. Not used if the id has a queue pair. */
+    uint32_t qp_num;
+};
+
+/** How to reach a datagram service or a multicast group, as events report it. */
+struct rdma_ud_param {
+    /** Data of the peer, or NULL. */
+    const void *private_data;
+    /** Length of private_data in bytes. It may count padding of the transport. */
+    uint8_t private_data_len;
+    /** For ibv_create_ah(). */
+    struct ibv_ah_attr ah_attr;
+    /** Queue pair to send to. */
+    uint32_t qp_num;
+    /** Queue key to send with. */
+    uint32_t qkey;
+};
+
+/** An event, from rdma_get_cm_event() until rdma_ack_cm_event(). */
+struct rdma_cm_event {
+    /** The id it is about. For RDMA_CM_EVENT_CONNECT_REQUEST a new one. */
+    struct rdma_cm_id *id;
+    /** For RDMA_CM_EVENT_CONNECT_REQUEST the listener, else NULL. */
+    struct rdma_cm_id *listen_id;
+    /** What happened. */
+    enum rdma_cm_event_type event;
+    /** 0, a negative errno, or the transport's reason of a refusal. */
+    int status;
+    /** What depends on the kind of event. */
+    union {
+        /** Events of a connection. */
+        struct rdma_conn_param conn;
+        /** Events of datagrams and multicast. */
+        struct rdma_ud_param ud;
+        /** RDMA_CM_EVENT_USER: the argument given to rdma_write_cm_event(). */
+        uint64_t arg;
+    } param;
+};
+
+/**
+ * One address, with what is needed to connect to it or to listen on it. Results form a list, to be freed as a
+ * whole with rdma_freeaddrinfo().
+ */
+struct rdma_addrinfo {
+    /** RAI_ flags, combined with "or". */
+    int ai_flags;
+    /** Address family: AF_INET, AF_INET6 or AF_IB. */
+    int ai_family;
+    /** Kind of queue pair, an enum ibv_qp_type. */
+    int ai_qp_type;
+    /** Port space, an enum rdma_port_space. */
+    int ai_port_space;
+    /** Length of ai_src_addr in bytes. */
+    socklen_t ai_src_len;
+    /** Length of ai_dst_addr in bytes. */
+    socklen_t ai_dst_len;
+    /** Local address, or NULL. */
+    struct sockaddr *ai_src_addr;
+    /** Remote address, or NULL. */
+    struct sockaddr *ai_dst_addr;
+    /** Canonical name of the local host, or NULL. */
+    char *ai_src_canonname;
+    /** Canonical name of the remote host, or NULL. */
+    char *ai_dst_canonname;
+    /** Length of ai_route in bytes. */
+    size_t ai_route_len;
+    /** Routing data, an array of struct ibv_path_data on InfiniBand, or NULL. */
+    void *ai_route;
+    /** Length of ai_connect in bytes. */
+    size_t ai_connect_len;
+    /** Data to be sent at the head of a connection's private data, or NULL. */
+    void *ai_connect;
+    /** Next address of the list, or NULL. */
+    struct rdma_addrinfo *ai_next;
+};
+
+/** Parameters of rdma_join_multicast_ex(). */
+struct rdma_cm_join_mc_attr_ex {
+    /** Bits of enum rdma_cm_join_mc_attr_mask. */
+    uint32_t comp_mask;
+    /** A value of enum rdma_cm_mc_join_flags. */
+    uint32_t join_flags;
+    /** Address of the group. */
+    struct sockaddr *addr;
+};
+
+/** The local address of an id; valid as long as the id. */
+static inline struct sockaddr *rdma_get_local_addr(struct rdma_cm_id *id)
+{
+    return &id->route.addr.src_addr;
+}
+
+/** The address of the id's peer; valid as long as the id. */
+static inline struct sockaddr *rdma_get_peer_addr(struct rdma_cm_id *id)
+{
+    return &id->route.addr.dst_addr;
+}
+
+#endif /* RDMA_CMA_H */
