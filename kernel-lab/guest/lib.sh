@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Sourced by every suite. A suite prints "ok SUITE NAME", "not ok SUITE NAME: reason" or "skip SUITE NAME: reason"
+# for each test; every other line is a remark. In its environment: LAB_SUITE, LAB_LIB (ours or system),
+# LAB_KERNEL (the name in the lab's table), LAB_ICOUNT (yes under the counting clock).
+set -uo pipefail
+
+OUT=/work/lab/out/$LAB_KERNEL/$LAB_LIB/$LAB_SUITE
+mkdir -p "$OUT"
+
+ok() { echo "ok $LAB_SUITE $1"; }
+not_ok() { echo "not ok $LAB_SUITE $1: $2"; }
+skip() { echo "skip $LAB_SUITE $1: $2"; }
+remark() { sed 's/^/# /'; }
+
+# check NAME COMMAND...: one test that passes when the command does; of a failure the last output is the reason.
+check() {
+    local name=$1 out
+    shift
+    if out=$("$@" 2>&1); then
+        ok "$name"
+    else
+        remark <<<"$out"
+        not_ok "$name" "$(tail -n 1 <<<"$out")"
+    fi
+}
+
+rdma_up() {
+    ip link add d0 type dummy && ip addr add 10.99.0.1/24 dev d0 && ip link set d0 up &&
+        rdma link add rxe0 type rxe netdev d0 || return
+    # The port is active at once, its GIDs for the address follow.
+    local tries
+    for tries in {1..50}; do
+        ! grep -qsi 'ffff:0a63:0001' /sys/class/infiniband/rxe0/ports/1/gids/* || return 0
+        sleep 0.1
+    done
+    echo "rxe0 has no GID for 10.99.0.1 after $tries tries"
+    return 1
+}
+
+rdma_down() {
+    rdma link del rxe0
+    ip link del d0
+}
+
+# Runs a command with the library under test.
+lib_env() {
+    if [[ $LAB_LIB == ours ]]; then
+        LD_PRELOAD=/work/librdmacm.so.1 "$@"
+    else
+        "$@"
+    fi
+}
+
+# run_program [-t SECONDS] [-n LABEL] [-w WRAPPER] PROGRAM [ARGS...]: runs a test program, by name one of
+# /work/tests, with the library under test. The program prints "ok CASE", "not ok CASE: reason", "skip CASE: reason";
+# here they become results of LABEL/CASE (LABEL: the program's name). Its stdout is kept as $OUT/LABEL.out, its
+# stderr as $OUT/LABEL.err. WRAPPER is put in front, for valgrind and the like.
+run_program() {
+    local OPTIND option limit=60 label='' wrapper=() program status line results=0
+    while getopts t:n:w: option; do
+        case $option in
+            t) limit=$OPTARG ;;
+            n) label=$OPTARG ;;
+            w) read -r -a wrapper <<<"$OPTARG" ;;
+            *) return 2 ;;
+        esac
+    done
+    shift $((OPTIND - 1))
+    program=$1
+    shift
+    label=${label:-${program##*/}}
+    [[ $program == */* ]] || program=/work/tests/$program
+    {
+        while IFS= read -r line; do
+            case $line in
+                "ok "* | "skip "*) echo "${line%% *} $LAB_SUITE $label/${line#* }" ;;
+                "not ok "*) echo "not ok $LAB_SUITE $label/${line#not ok }" ;;
+                "#"*) echo "$line"; continue ;;
+                *) echo "# $line"; continue ;;
+            esac
+            results=$((results + 1))
+        done
+        wait $!
+        status=$?
+    } < <(lib_env timeout -k 5 "$limit" "${wrapper[@]}" "$program" "$@" 2>"$OUT/$label.err" | tee "$OUT/$label.out")
+    head -n 20 "$OUT/$label.err" | remark
+    case $status in
+        124 | 137) not_ok "$label" "still running after $limit seconds, or killed" ;;
+        0 | 1) [[ $results -gt 0 ]] || not_ok "$label" "gave no result (status $status)" ;;
+        *) not_ok "$label" "ended with status $status" ;;
+    esac
+}

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Everything that a run needs, each made once and kept in the cache.
+
+# Installs the programs that this machine lacks.
+host_packages() {
+    local program package missing=()
+    while read -r program package; do
+        command -v "$program" >/dev/null || missing+=("$package")
+    done < <(list host)
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    [[ $EUID -eq 0 ]] || die "missing on this machine: ${missing[*]} (install them, or run 'lab deps' as root)"
+    say "installing ${missing[*]}"
+    apt-get -q update >&2 || say "apt-get update failed; trying with the lists at hand"
+    DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends "${missing[@]}" >&2 ||
+        die "cannot install ${missing[*]}"
+}
+
+# cached DIR INPUTS MAKER ARGS...: runs MAKER ARGS... TEMP unless DIR was made from the same INPUTS already, then
+# puts TEMP in its place: an interrupted build leaves nothing half done behind.
+cached() {
+    local dir=$CACHE/$1 inputs=$2 temp
+    shift 2
+    [[ ! -f $dir/.made-from || $(<"$dir/.made-from") != "$inputs" ]] || return 0
+    temp=$dir.part
+    rm -rf "$temp"
+    mkdir -p "$temp"
+    "$@" "$temp"
+    printf '%s\n' "$inputs" >"$temp/.made-from"
+    rm -rf "$dir"
+    mv "$temp" "$dir"
+}
+
+# find_kernel NAME: "SUITE IMAGE-PACKAGE".
+find_kernel() {
+    local name=$1 suites suite generic='^linux-image-[0-9.]+[+-][a-z0-9+~.]*-?amd64$' newest='' found
+    read -r -a suites < <(list kernels | awk -v name="$name" '$1 == name { $1 = ""; print }')
+    for suite in "${suites[@]}"; do
+        open_suite "$suite"
+        found=$(suite_apt "$suite" apt-cache pkgnames linux-image- | grep -E "$generic" |
+            grep -Ev -- '-(cloud|rt)-' | sort -V || true)
+        [[ -n $newest || -z $found ]] || newest="$suite $(tail -n 1 <<<"$found")"
+        if found=$(grep -F "linux-image-$name." <<<"$found"); then
+            echo "$suite $(tail -n 1 <<<"$found")"
+            return
+        fi
+    done
+    [[ -n $newest ]] || die "no generic kernel image in ${suites[*]}"
+    say "there is no kernel $name in ${suites[*]} any more; taking ${newest#* } in its place"
+    echo "$newest"
+}
+
+# Newer suites split an image package into a binary and a modules package.
+kernel_packages() {
+    local suite=$1 image=$2
+    suite_apt "$suite" apt-cache depends "$image" | awk -v version="${image#linux-image-}" '
+        $1 == "Depends:" && ($2 == "linux-binary-" version || $2 == "linux-modules-" version) { print $2; parts++ }
+        END { if (!parts) print "linux-image-" version }'
+}
+
+index_modules() {
+    # Some packages keep these lists elsewhere; without them depmod warns, and nothing else.
+    touch "$1/lib/modules/$2"/modules.{order,builtin,builtin.modinfo}
+    depmod -b "$1" "$2"
+}
+
+# The modules of the list and what they need, decompressed: the emulated processor would take long for that.
+pick_modules() {
+    local tree=$1 version=$2 out=$3 module file to
+    index_modules "$tree" "$version"
+    while read -r module; do
+        modprobe -d "$tree" -S "$version" --show-depends "$module" 2>/dev/null || true
+    done < <(list modules) | awk '$1 == "insmod" { print $2 }' | sort -u | while read -r file; do
+        to=$out/lib/modules/$version/${file#*/modules/"$version"/}
+        mkdir -p "${to%/*}"
+        case $file in
+            *.xz) xz -dc "$file" >"${to%.xz}" ;;
+            *) cp "$file" "$to" ;;
+        esac
+    done
+    index_modules "$out" "$version"
+}
+
+make_kernel() {
+    local name=$1 out=$2 suite image version tree=$2/tree packages
+    read -r suite image < <(find_kernel "$name")
+    [[ -n ${image:-} ]] || die "kernel $name cannot be resolved"
+    version=${image#linux-image-}
+    open_suite "$suite"
+    mapfile -t packages < <(kernel_packages "$suite" "$image")
+    unpack_packages "$suite" "$tree" "${packages[@]}"
+    # One layout for all: newer packages are merged-/usr, older ones are not.
+    [[ -d $tree/lib ]] || ln -s usr/lib "$tree/lib"
+    cp "$tree/boot/vmlinuz-$version" "$out/vmlinuz" 2>/dev/null || cp "$tree/lib/modules/$version/vmlinuz" "$out/vmlinuz"
+    say "picking the modules of $version"
+    pick_modules "$tree" "$version" "$out/initrd"
+    pack_initrd "$out/initrd" >"$out/modules.cpio"
+    echo "$version" >"$out/version"
+    rm -rf "$tree" "$out/initrd"
+}
+
+make_root() {
+    local out=$1 packages
+    open_suite sid
+    packages=$(list user-space | paste -sd,)
+    say "building the user space (about a minute): $packages"
+    mmdebstrap --variant=minbase --architectures=amd64 --include="$packages" \
+        --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "3"' \
+        sid "$out/root" "$(suite_sources sid)" >&2 || die "the user space cannot be built; see the lines above"
+}
+
+make_sdk() {
+    local out=$1 packages
+    mapfile -t packages < <(list sdk)
+    unpack_packages sid "$out" "${packages[@]}"
+    # Apart from the rest: these would shadow the host's own kernel headers.
+    unpack_packages sid "$out/kernel" linux-libc-dev
+}
+
+ensure_kernel() { cached "kernels/$1" "$(list kernels | grep -E "^$1 "; list modules)" make_kernel "$1"; }
+ensure_root() { cached user-space "$(list user-space)" make_root; }
+ensure_sdk() { cached sdk "$(list sdk)" make_sdk; }
+
+ensure_all() {
+    local name
+    host_packages
+    for name; do
+        ensure_kernel "$name"
+    done
+    ensure_root
+    ensure_sdk
+}
+
+deps() {
+    local names name
+    names=$(select_kernels "$@")
+    # shellcheck disable=SC2086
+    with_lock deps ensure_all $names
+    for name in $names; do
+        say "kernel $name: $(<"$CACHE/kernels/$name/version")"
+    done
+    say "ready in $CACHE ($(du -sh "$CACHE" | cut -f1))"
+}
+
+sdk() {
+    with_lock deps ensure_sdk
+    echo "$CACHE/sdk"
+}

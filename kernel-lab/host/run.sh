@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# One boot for each kernel; all suites in it.
+
+# A boot without a line of output for this long hangs. The guest ends a silent suite earlier than that by itself.
+SILENCE=${LAB_SILENCE:-90}
+
+qemu_command() {
+    local name=$1 build=$2 icount=$3 accel=(-accel tcg,thread=multi -smp 2) options=
+    if [[ $icount == yes ]]; then
+        accel=(-accel tcg,thread=single -icount shift=1,sleep=off -smp 1)
+        options='nokaslr norandmaps'
+    elif [[ ${LAB_KVM:-0} == 1 ]]; then
+        # Opt-in only: there are machines where the device exists and hangs.
+        accel=(-accel kvm -smp 2)
+    fi
+    QEMU=(qemu-system-x86_64 "${accel[@]}" -cpu max -m 4096 -nodefaults -display none -no-reboot
+        -kernel "$CACHE/kernels/$name/vmlinuz" -initrd "$build/lab/initrd-$name"
+        -append "console=ttyS0 panic=-1 oops=panic loglevel=6 LAB_KERNEL=$name $options"
+        -serial "file:$build/lab/console-$name.log" -serial stdio
+        -virtfs "local,path=$CACHE/user-space/root,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
+        -virtfs "local,path=$build,mount_tag=work,security_model=none,multidevs=remap")
+}
+
+# Copies the output of the guest to stdout until it ends. Fails when it hangs.
+watch_guest() {
+    local pid=$1 limit=$2 line status start=$SECONDS
+    while true; do
+        status=0
+        IFS= read -r -t "$SILENCE" line || status=$?
+        if [[ $status -gt 128 ]]; then
+            say "no output for $SILENCE seconds"
+        elif [[ $status -ne 0 ]]; then
+            return 0
+        else
+            printf '%s\n' "${line%$'\r'}"
+            [[ $((SECONDS - start)) -gt $limit ]] || continue
+            say "the boot took more than $limit seconds"
+        fi
+        kill -KILL "$pid" 2>/dev/null || true
+        return 1
+    done
+}
+
+# boot NAME BUILD ICOUNT LIMIT: status 0 if the guest ran to its end; $passed, $failed and $skipped grow.
+boot() {
+    local name=$1 build=$2 icount=$3 limit=$4 log=$2/lab/console-$1.log tally=$2/lab/tally qemu_pid out QEMU hung=no
+    rm -f "$log" "$tally"
+    cat "$CACHE/kernels/$name/modules.cpio" "$build/lab/init.cpio" >"$build/lab/initrd-$name"
+    say "booting $(<"$CACHE/kernels/$name/version")"
+    qemu_command "$name" "$build" "$icount"
+    coproc GUEST { exec "${QEMU[@]}" </dev/null; }
+    qemu_pid=$GUEST_PID
+    exec {out}<&"${GUEST[0]}"
+    watch_guest "$qemu_pid" "$limit" <&"$out" || hung=yes
+    wait "$qemu_pid" 2>/dev/null || true
+    exec {out}<&-
+    if grep -aE 'WARNING:|BUG:|Oops|Kernel panic|Call Trace' "$log" >&2; then
+        say "the kernel complained, see $log"
+    fi
+    if [[ $hung == yes || ! -f $tally ]]; then
+        say "the boot did not come to its end; the kernel's last lines:"
+        tail -n 25 "$log" >&2 || true
+        echo "not ok lab $name: the boot did not come to its end"
+        failed=$((failed + 1))
+        return
+    fi
+    local guest_passed guest_failed guest_skipped
+    read -r guest_passed guest_failed guest_skipped <"$tally"
+    passed=$((passed + guest_passed)) failed=$((failed + guest_failed)) skipped=$((skipped + guest_skipped))
+}
+
+# prepare_build BUILD SUITES LIBS ICOUNT: what the guest reads from the build folder.
+prepare_build() {
+    local build=$1 suites=$2 libs=$3 icount=$4
+    mkdir -p "$build/lab/out"
+    rm -rf "$build/lab/guest" "$build/lab/suites"
+    cp -r "$LAB_DIR/guest" "$LAB_DIR/suites" "$build/lab/"
+    list modules >"$build/lab/modules"
+    printf '%s=%q\n' LAB_SUITES "$suites" LAB_LIBS "$libs" LAB_ICOUNT "$icount" LAB_SILENCE "$((SILENCE - 20))" \
+        >"$build/lab/job"
+    rm -rf "$build/lab/initrd"
+    mkdir -p "$build/lab/initrd/bin"
+    cp "$LAB_DIR/guest/init" "$build/lab/initrd/"
+    cp "$(command -v busybox)" "$build/lab/initrd/bin/"
+    pack_initrd "$build/lab/initrd" >"$build/lab/init.cpio"
+}
+
+boot_all() {
+    local build=$1 icount=$2 limit=$3 name
+    shift 3
+    for name; do
+        boot "$name" "$build" "$icount" "$limit"
+    done
+}
+
+run() {
+    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=900 names
+    while [[ $# -gt 0 ]]; do
+        case $1 in
+            --kernel) kernels=${2//,/ }; shift ;;
+            --suite) suites=${2//,/ }; shift ;;
+            --lib) libs=$2; shift ;;
+            --build) build=$2; shift ;;
+            --timeout) limit=$2; shift ;;
+            --icount) icount=yes ;;
+            *) die "unknown option '$1'; see 'lab help'" ;;
+        esac
+        shift
+    done
+    case $libs in
+        ours | system) ;;
+        both) libs='ours system' ;;
+        *) die "--lib is ours, system or both, not '$libs'" ;;
+    esac
+    mkdir -p "$build"
+    build=$(cd "$build" && pwd)
+    [[ $libs == system || -f $build/librdmacm.so.1 ]] || die "$build/librdmacm.so.1 is missing: build it first"
+    [[ $suites != all ]] || suites=$(cd "$LAB_DIR/suites" && printf '%s ' *.sh | sed 's/\.sh / /g')
+    local suite
+    for suite in $suites; do
+        [[ -f $LAB_DIR/suites/$suite.sh ]] || die "there is no suite '$suite'"
+    done
+    # shellcheck disable=SC2086
+    names=$(select_kernels $kernels)
+    # shellcheck disable=SC2086
+    with_lock deps ensure_all $names
+    prepare_build "$build" "$suites" "$libs" "$icount"
+    local passed=0 failed=0 skipped=0
+    # shellcheck disable=SC2086
+    with_lock run boot_all "$build" "$icount" "$limit" $names
+    echo "lab: $passed passed, $failed failed, $skipped skipped"
+    [[ $failed -eq 0 && $passed -gt 0 ]]
+}
