@@ -10,24 +10,22 @@
 #include <infiniband/verbs.h>
 #include <infiniband/sa.h>
 
-/** The part of an AF_IB service identifier that names the port space. */
+/** The part of an AF_IB service identifier that names the port space: all but the low 16 bits. */
 #define RDMA_IB_IP_PS_MASK 18446744073709486080ull
 
-/** The part of an AF_IB service identifier that is the port number. */
+/** The part of an AF_IB service identifier that is the port number: the low 16 bits. */
 #define RDMA_IB_IP_PORT_MASK 65535ull
 
-/** RDMA_PS_TCP in an AF_IB service identifier. */
+/** RDMA_PS_TCP, shifted by 16 bits, in an AF_IB service identifier. */
 #define RDMA_IB_IP_PS_TCP 17170432ull
 
-/** RDMA_PS_UDP in an AF_IB service identifier. */
+/** RDMA_PS_UDP, shifted by 16 bits, in an AF_IB service identifier. */
 #define RDMA_IB_IP_PS_UDP 17891328ull
 
-/** RDMA_PS_IB in an AF_IB service identifier. */
+/** RDMA_PS_IB, shifted by 16 bits, in an AF_IB service identifier. */
 #define RDMA_IB_PS_IB 20905984ull
 
-/**
- * The queue key of every datagram queue pair and multicast group that the connection manager makes.
- */
+/** 0x01234567: the queue key of the datagram queue pairs and multicast groups made here. */
 #define RDMA_UDP_QKEY 19088743
 
 /** The address will be listened on: a result is a source address, not a destination. */
@@ -50,13 +48,13 @@
 
 /** The space that port numbers are counted in, which also chooses the kind of service. */
 enum rdma_port_space {
-    /** Datagrams that IP over InfiniBand interfaces understand. */
+    /** 0x0002: datagrams that IP over InfiniBand interfaces understand. */
     RDMA_PS_IPOIB = 2,
-    /** Reliable connections. */
+    /** 0x0106: reliable connections. */
     RDMA_PS_TCP = 262,
-    /** Unreliable datagrams and multicast. */
+    /** 0x0111: unreliable datagrams and multicast. */
     RDMA_PS_UDP = 273,
-    /** Native InfiniBand service identifiers (AF_IB). */
+    /** 0x013F: InfiniBand's own service identifiers (AF_IB). */
     RDMA_PS_IB = 319,
 };
 
@@ -106,9 +104,9 @@ enum rdma_cm_event_type {
 
 /** Which fields of struct rdma_cm_join_mc_attr_ex are set. */
 enum rdma_cm_join_mc_attr_mask {
-    /** addr. */
+    /** The field addr; it has to be set. */
     RDMA_CM_JOIN_MC_ATTR_ADDRESS = 1,
-    /** join_flags. */
+    /** The field join_flags; it has to be set. */
     RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS = 2,
     /** First bit without a meaning. */
     RDMA_CM_JOIN_MC_ATTR_RESERVED = 4,
@@ -265,9 +263,7 @@ struct rdma_conn_param {
     uint8_t flow_control;
     /** Times that a send without an answer is repeated, 0 to 7. Not used when accepting. */
     uint8_t retry_count;
-    /**
-     * Times that a send is repeated while the peer has no receive posted, 0 to 7; 7 is without end.
-     */
+    /** Times that a send is repeated while the peer has no receive posted, 0 to 7; 7 is without end. */
     uint8_t rnr_retry_count;
     /** Not 0 if the queue pair has a shared receive queue. Not used if the id has a queue pair. */
     uint8_t srq;
