@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A child of fork() with an inherited channel: it cannot use it, does no harm to the parent, and can open its own. */
+#include "helper.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct rdma_event_channel *channel;
+static struct rdma_cm_id *id;
+
+static void run_child(void (*child)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	check(pid >= 0, "fork: %m");
+	if (pid == 0) {
+		child();
+		exit(EXIT_SUCCESS);
+	}
+	check(waitpid(pid, &status, 0) == pid, "waitpid: %m");
+	if (WIFEXITED(status) && WEXITSTATUS(status))
+		/* The child has written the reason of this case already. */
+		_exit(WEXITSTATUS(status));
+	check(!WIFSIGNALED(status), "the child died of signal %d", WTERMSIG(status));
+}
+
+static void open_pair(void)
+{
+	channel = open_channel();
+	id = open_id(channel);
+}
+
+static void parent_goes_on(void)
+{
+	write_event(id, 1, 2);
+	take_event(channel, id, 1, 2);
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
+static void only_exits(void)
+{
+}
+
+static void child_exits(void)
+{
+	open_pair();
+	run_child(only_exits);
+	parent_goes_on();
+}
+
+/* The kernel binds a channel to the credentials that opened it; those of a forked child are others. */
+static void use_inherited(void)
+{
+	struct rdma_cm_event *event;
+
+	check(rdma_write_cm_event(id, RDMA_CM_EVENT_USER, 0, 0) == -1, "the child could write");
+	observe("write in the child: %s", errno_name(errno));
+	check(rdma_get_cm_event(channel, &event) == -1, "the child could read");
+	observe("get in the child: %s", errno_name(errno));
+}
+
+static void child_cannot_use_it(void)
+{
+	open_pair();
+	run_child(use_inherited);
+	parent_goes_on();
+}
+
+static void close_inherited(void)
+{
+	close(channel->fd);
+}
+
+/* As daemons do. */
+static void child_closes_the_descriptor(void)
+{
+	open_pair();
+	run_child(close_inherited);
+	parent_goes_on();
+}
+
+static void destroy_inherited(void)
+{
+	rdma_destroy_event_channel(channel);
+}
+
+static void child_destroys_the_channel(void)
+{
+	open_pair();
+	run_child(destroy_inherited);
+	parent_goes_on();
+}
+
+/* The parent's waiting thread does not exist in the child. */
+static void child_destroys_while_the_parent_waits(void)
+{
+	struct waiter waiter;
+
+	open_pair();
+	start_waiter(&waiter, channel);
+	run_child(destroy_inherited);
+	check(!thread_ends(waiter.thread, 50), "the parent's waiter returned %d, errno %s", waiter.ret,
+	      errno_name(waiter.error));
+	write_event(id, 3, 4);
+	join_thread(waiter.thread);
+	check(waiter.ret == 0 && waiter.event->param.arg == 4, "get: %s", errno_name(waiter.error));
+	check_ok(rdma_ack_cm_event(waiter.event));
+	parent_goes_on();
+}
+
+static void use_own(void)
+{
+	open_pair();
+	parent_goes_on();
+}
+
+static void child_opens_its_own(void)
+{
+	open_pair();
+	run_child(use_own);
+	parent_goes_on();
+}
+
+/* What the parent holds or waits for at that moment must not block the child. */
+static void child_opens_its_own_while_the_parent_waits(void)
+{
+	struct waiter waiter;
+
+	open_pair();
+	start_waiter(&waiter, channel);
+	run_child(use_own);
+	write_event(id, 3, 4);
+	join_thread(waiter.thread);
+	check(waiter.ret == 0, "get: %s", errno_name(waiter.error));
+	check_ok(rdma_ack_cm_event(waiter.event));
+	parent_goes_on();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		TEST(child_exits),
+		TEST(child_cannot_use_it),
+		TEST(child_closes_the_descriptor),
+		TEST(child_destroys_the_channel),
+		TEST(child_destroys_while_the_parent_waits),
+		TEST(child_opens_its_own),
+		TEST(child_opens_its_own_while_the_parent_waits),
+	};
+
+	return RUN_TESTS(tests, argc, argv);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "helper.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct rdma_event_channel *open_channel(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+
+	check(channel, "rdma_create_event_channel: %m");
+	return channel;
+}
+
+struct rdma_cm_id *open_id(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_id *id;
+
+	check_ok(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
+	return id;
+}
+
+void write_event(struct rdma_cm_id *id, int status, uint64_t arg)
+{
+	check_ok(rdma_write_cm_event(id, RDMA_CM_EVENT_USER, status, arg));
+}
+
+struct rdma_cm_event *get_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, int status, uint64_t arg)
+{
+	struct rdma_cm_event *event = NULL;
+
+	check_ok(rdma_get_cm_event(channel, &event));
+	check(event, "no event");
+	check(event->event == RDMA_CM_EVENT_USER, "event %d, not a user event", (int)event->event);
+	check(event->id == id, "event of another id");
+	check(!event->listen_id, "listen_id is set");
+	check(event->status == status, "status %d, not %d", event->status, status);
+	check(event->param.arg == arg, "arg %#llx, not %#llx", (unsigned long long)event->param.arg,
+	      (unsigned long long)arg);
+	return event;
+}
+
+void take_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, int status, uint64_t arg)
+{
+	check_ok(rdma_ack_cm_event(get_event(channel, id, status, arg)));
+}
+
+void check_empty(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_event *event;
+	int flags = fcntl(channel->fd, F_GETFL);
+
+	set_nonblocking(channel->fd);
+	check_fails(rdma_get_cm_event(channel, &event), EAGAIN);
+	check(!fcntl(channel->fd, F_SETFL, flags), "fcntl: %m");
+}
+
+/* A thread that waits for an event does so in write(2); the kernel tells that of a sleeping thread only. */
+static bool sleeps_in_write(int tid)
+{
+	char path[64];
+	long number = -1;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	file = fopen(path, "r");
+	check(file, "%s: %m", path);
+	if (fscanf(file, "%ld", &number) != 1)
+		number = -1;
+	fclose(file);
+	return number == SYS_write;
+}
+
+static void *wait_for_event(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	__atomic_store_n(&waiter->tid, gettid(), __ATOMIC_RELEASE);
+	waiter->ret = rdma_get_cm_event(waiter->channel, &waiter->event);
+	waiter->error = errno;
+	return NULL;
+}
+
+void start_waiter(struct waiter *waiter, struct rdma_event_channel *channel)
+{
+	int tid;
+
+	*waiter = (struct waiter){ .channel = channel };
+	waiter->thread = start_thread(wait_for_event, waiter);
+	while (!(tid = __atomic_load_n(&waiter->tid, __ATOMIC_ACQUIRE)) || !sleeps_in_write(tid))
+		sched_yield();
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What several test programs do with the library: channels, ids, user events, waiting threads. */
+#ifndef TESTS_HELPER_H
+#define TESTS_HELPER_H
+
+#include "harness.h"
+#include "process.h"
+
+#include <errno.h>
+#include <rdma/rdma_cma.h>
+#include <stdint.h>
+
+/* The address that the lab gives to the RDMA device. */
+#define DEVICE_ADDRESS "10.99.0.1"
+
+struct rdma_event_channel *open_channel(void);
+/* An unbound RDMA_PS_TCP id. */
+struct rdma_cm_id *open_id(struct rdma_event_channel *channel);
+
+void write_event(struct rdma_cm_id *id, int status, uint64_t arg);
+/* The next event, which must be a user event with these values; not acknowledged. */
+struct rdma_cm_event *get_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, int status, uint64_t arg);
+/* The same, and acknowledges it. */
+void take_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, int status, uint64_t arg);
+void check_empty(struct rdma_event_channel *channel);
+
+/* A thread inside rdma_get_cm_event, and what it got there. */
+struct waiter {
+	struct rdma_event_channel *channel;
+	pthread_t thread;
+	int tid;
+	int ret;
+	int error;
+	struct rdma_cm_event *event;
+};
+
+/* Returns when the thread sleeps inside the call. */
+void start_waiter(struct waiter *waiter, struct rdma_event_channel *channel);
+
+#endif

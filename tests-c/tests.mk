@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The C test programs. Uses SDK (the folder of `lab sdk`), BUILD and CC; gives C_TESTS, the list of what it builds.
+
+tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
+
+tests_common := harness process helper
+tests_programs := $(filter-out $(tests_common),$(basename $(notdir $(wildcard $(tests_dir)*.c))))
+tests_headers := $(wildcard $(tests_dir)*.h)
+
+C_TESTS := $(foreach dir,tests tests-asan,$(tests_programs:%=$(BUILD)/$(dir)/%))
+
+tests_libdir = $(SDK)/usr/lib/x86_64-linux-gnu
+tests_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread -isystem $(SDK)/usr/include
+# The distribution's library links to others that this machine need not have.
+tests_libs = -L$(tests_libdir) -Wl,--allow-shlib-undefined -lrdmacm -libverbs
+
+# Static runtimes: with LD_PRELOAD a shared one would not be the first object, and refuses to start.
+$(BUILD)/tests-asan/%: tests_cflags += -fsanitize=address,undefined -fno-omit-frame-pointer -static-libasan -static-libubsan
+$(BUILD)/tests/dl $(BUILD)/tests-asan/dl: tests_libs = -ldl
+
+tests_build = $(CC) $(tests_cflags) -o $@ $(filter %.c,$^) $(tests_libs)
+
+$(BUILD)/tests/dl $(BUILD)/tests-asan/dl: \
+$(BUILD)/%: $(tests_dir)dl.c $(tests_dir)harness.c $(tests_dir)process.c $(tests_headers) | $(BUILD)/tests $(BUILD)/tests-asan
+	$(tests_build)
+
+$(BUILD)/tests/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests_headers) | $(BUILD)/tests
+	$(tests_build)
+
+$(BUILD)/tests-asan/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests_headers) | $(BUILD)/tests-asan
+	$(tests_build)
+
+$(BUILD)/tests $(BUILD)/tests-asan:
+	mkdir -p $@
