@@ -20,9 +20,8 @@ ln -s /proc/self/fd/0 /dev/stdin
 ln -s /proc/self/fd/1 /dev/stdout
 ln -s /proc/self/fd/2 /dev/stderr
 ip link set lo up
-while read -r module; do
-    modprobe -q "$module"
-done </work/lab/modules
+mapfile -t modules </work/lab/modules
+modprobe -qa "${modules[@]}"
 
 source /work/lab/job
 export LAB_ICOUNT

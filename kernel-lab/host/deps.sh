@@ -98,6 +98,7 @@ make_kernel() {
     rm -rf "$tree" "$out/initrd"
 }
 
+# A disk image and not a shared folder: the guest reads it several times as fast.
 make_root() {
     local out=$1 packages
     open_suite sid
@@ -106,6 +107,8 @@ make_root() {
     mmdebstrap --variant=minbase --architectures=amd64 --include="$packages" \
         --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "3"' \
         sid "$out/root" "$(suite_sources sid)" >&2 || die "the user space cannot be built; see the lines above"
+    mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$out/root" "$out/root.img" "$(($(du -sm "$out/root" | cut -f1) * 3 / 2))M"
+    rm -rf "$out/root"
 }
 
 make_sdk() {

@@ -17,7 +17,7 @@ qemu_command() {
         -kernel "$CACHE/kernels/$name/vmlinuz" -initrd "$build/lab/initrd-$name"
         -append "console=ttyS0 panic=-1 oops=panic loglevel=6 LAB_KERNEL=$name $options"
         -serial "file:$build/lab/console-$name.log" -serial stdio
-        -virtfs "local,path=$CACHE/user-space/root,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
+        -drive "file=$CACHE/user-space/root.img,format=raw,if=virtio,readonly=on"
         -virtfs "local,path=$build,mount_tag=work,security_model=none,multidevs=remap")
 }
 
@@ -85,9 +85,11 @@ prepare_build() {
     pack_initrd "$build/lab/initrd" >"$build/lab/init.cpio"
 }
 
+# Prepares under the lock too: a second run may be given the same build folder.
 boot_all() {
-    local build=$1 icount=$2 limit=$3 name
-    shift 3
+    local build=$1 suites=$2 libs=$3 icount=$4 limit=$5 name
+    shift 5
+    prepare_build "$build" "$suites" "$libs" "$icount"
     for name; do
         boot "$name" "$build" "$icount" "$limit"
     done
@@ -124,10 +126,9 @@ run() {
     names=$(select_kernels $kernels)
     # shellcheck disable=SC2086
     with_lock deps ensure_all $names
-    prepare_build "$build" "$suites" "$libs" "$icount"
     local passed=0 failed=0 skipped=0
     # shellcheck disable=SC2086
-    with_lock run boot_all "$build" "$icount" "$limit" $names
+    with_lock run boot_all "$build" "$suites" "$libs" "$icount" "$limit" $names
     echo "lab: $passed passed, $failed failed, $skipped skipped"
     [[ $failed -eq 0 && $passed -gt 0 ]]
 }
