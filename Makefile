@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Targets are explained in README.md.
+
+VERSION := 1.5.65
+BUILD := build
+CACHE := $(if $(RDMACM_LAB_CACHE),$(RDMACM_LAB_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/librdmacm-lab)
+CBINDGEN_VERSION := 0.29.4
+export CBINDGEN := $(CACHE)/tools/bin/cbindgen
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+KERNEL ?= 7.2
+SUITE ?= all
+LIB ?= ours
+
+CC ?= cc
+CARGO ?= cargo
+
+SHIPPED := $(BUILD)/librdmacm.so.1
+ARCHIVE := target/release/librdmacm.a
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
+
+# The version script makes the symbol versions, which rustc cannot give a cdylib (docs/architecture.md). Threads may
+# be inside the library, or own thread-local storage of it, when a program closes it: nodelete keeps it mapped.
+SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
+	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
+
+.PHONY: all deps demo test lint check-abi check-headers lab install bench clean
+all: $(SHIPPED) include/rdma/rdma_cma.h
+
+$(ARCHIVE): $(RUST_SOURCES)
+	$(CARGO) rustc --locked --lib --crate-type staticlib --release
+	@touch $@
+
+$(SHIPPED): $(ARCHIVE) abi/librdmacm.map
+	@mkdir -p $(BUILD)
+	$(CC) $(SHIP_FLAGS) $(LDFLAGS) -Wl,-soname,librdmacm.so.1 -Wl,--version-script=abi/librdmacm.map \
+		-Wl,--whole-archive $(ARCHIVE) -Wl,--no-whole-archive -libverbs -lgcc_s -lc -o $(BUILD)/librdmacm.so.$(VERSION)
+	ln -sf librdmacm.so.$(VERSION) $(BUILD)/librdmacm.so.1
+	ln -sf librdmacm.so.1 $(BUILD)/librdmacm.so
+
+deps:
+	tools/install-deps.sh
+	kernel-lab/lab deps $(KERNEL)
+
+demo: deps all
+	tools/demo.sh
+
+test: deps all
+	tools/test.sh
+
+lint:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps --document-private-items
+	tools/check-layers.sh
+	tools/check-shell.sh
+
+check-abi: $(SHIPPED)
+	tools/check-abi.sh $(SHIPPED) abi/librdmacm.map
+
+check-headers:
+	tools/check-headers.sh
+
+SDK = $(shell kernel-lab/lab sdk)
+include tests-c/tests.mk
+
+lab: $(SHIPPED) $(C_TESTS)
+	cp docs/differences.md $(BUILD)/
+	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
+
+install: all
+	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/include/rdma
+	install -m 755 $(BUILD)/librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librdmacm.so.1
+	ln -sf librdmacm.so.1 $(DESTDIR)$(LIBDIR)/librdmacm.so
+	install -m 644 include/rdma/*.h $(DESTDIR)$(PREFIX)/include/rdma
+
+bench: $(SHIPPED) $(C_BENCHES)
+	kernel-lab/lab run --kernel $(KERNEL) --suite bench --lib both --build $(BUILD) --icount
+
+clean:
+	rm -rf $(BUILD) target

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! From the application's pointers to what the library keeps behind them. NULL is EINVAL.
+
+use crate::cm::channel::Channel;
+use crate::cm::family;
+use crate::cm::id::CmId;
+use crate::ctypes::{rdma_cm_id, rdma_event_channel};
+use crate::errno::{Errno, Result};
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
+
+/// The id behind a pointer, for the length of a call.
+///
+/// # Safety
+///
+/// NULL, or an id that is not destroyed before the reference is dropped.
+#[inline]
+pub unsafe fn id<'a>(id: *mut rdma_cm_id) -> Result<&'a CmId> {
+    // SAFETY: every id that the application has is the beginning of a CmId.
+    unsafe { id.cast::<CmId>().as_ref() }.ok_or(Errno::EINVAL)
+}
+
+/// The id behind a pointer, with a reference of its own.
+///
+/// # Safety
+///
+/// NULL, or an id that is not destroyed.
+pub unsafe fn owned_id(id: *mut rdma_cm_id) -> Result<Arc<CmId>> {
+    let id = NonNull::new(id.cast::<CmId>()).ok_or(Errno::EINVAL)?;
+    // SAFETY: the pointer came from an Arc whose reference stands for the application's.
+    unsafe {
+        Arc::increment_strong_count(id.as_ptr());
+        Ok(Arc::from_raw(id.as_ptr()))
+    }
+}
+
+/// The channel behind a pointer, with a reference of its own.
+///
+/// # Safety
+///
+/// NULL, or a channel that is not destroyed.
+#[inline]
+pub unsafe fn channel(channel: *mut rdma_event_channel) -> Result<Arc<Channel>> {
+    let channel = NonNull::new(channel.cast::<Channel>()).ok_or(Errno::EINVAL)?;
+    // SAFETY: the pointer came from an Arc whose reference is the application's.
+    unsafe {
+        Arc::increment_strong_count(channel.as_ptr());
+        Ok(Arc::from_raw(channel.as_ptr()))
+    }
+}
+
+/// As [`channel`], where NULL means none.
+///
+/// # Safety
+///
+/// As [`channel`].
+pub unsafe fn optional_channel(pointer: *mut rdma_event_channel) -> Option<Arc<Channel>> {
+    // SAFETY: the caller's promise.
+    unsafe { channel(pointer) }.ok()
+}
+
+/// The bytes of an address. EINVAL for a family that the connection manager does not know.
+///
+/// # Safety
+///
+/// NULL, or an address as large as its family says, unchanged while the slice is used.
+pub unsafe fn address<'a>(address: *const libc::sockaddr) -> Result<&'a [u8]> {
+    let address = NonNull::new(address.cast_mut()).ok_or(Errno::EINVAL)?;
+    // SAFETY: the family stands in every address; the caller promises the rest.
+    unsafe {
+        let size = family::readable((*address.as_ptr()).sa_family);
+        if size == 0 { Err(Errno::EINVAL) } else { Ok(slice::from_raw_parts(address.as_ptr().cast(), size)) }
+    }
+}
+
+/// As [`address`], where NULL means none.
+///
+/// # Safety
+///
+/// As [`address`].
+pub unsafe fn optional_address<'a>(pointer: *const libc::sockaddr) -> Result<Option<&'a [u8]>> {
+    if pointer.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { address(pointer) }.map(Some)
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Binding an id to a local address, and finding the way to a remote one.
+
+use super::family::{self, Commands};
+use super::id::CmId;
+use super::{query, synchronous};
+use crate::ctypes::{
+    RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR,
+    RDMA_CM_EVENT_ROUTE_RESOLVED,
+};
+use crate::errno::{Errno, Result};
+use crate::uapi::{Bind, BindIp, ResolveAddr, ResolveIp, ResolveRoute};
+use crate::ucma;
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// Binds the id to a local address. Where that belongs to an RDMA device the id is bound to the device as well.
+pub fn bind(id: &CmId, address: &[u8]) -> Result<()> {
+    let fd = id.fd();
+    let commands = Commands::of_kernel(fd)?;
+    let size = family::size(family::family(address), commands)?;
+    match commands {
+        Commands::AnyFamily => {
+            let addr = family::storage(address);
+            ucma::order(&fd, Bind { id: id.handle(), addr_size: size as u16, reserved: 0, addr })?;
+        }
+        Commands::IpOnly => {
+            ucma::order(&fd, BindIp { response: 0, addr: family::ip(address), id: id.handle() })?;
+        }
+    }
+    query::bound(id)
+}
+
+/// Starts to find the device and the hardware address towards `destination`. An id with a channel of its own waits for
+/// the result.
+pub fn resolve(id: &Arc<CmId>, source: Option<&[u8]>, destination: &[u8], timeout_ms: u32) -> Result<()> {
+    let fd = id.fd();
+    let commands = Commands::of_kernel(fd)?;
+    let size = |address| family::size(family::family(address), commands);
+    let destination_size = size(destination)?;
+    let source_size = source.map_or(Ok(0), size)?;
+    let source = source.unwrap_or_default();
+    match commands {
+        Commands::AnyFamily => ucma::order(
+            &fd,
+            ResolveAddr {
+                id: id.handle(),
+                timeout_ms,
+                src_size: source_size as u16,
+                dst_size: destination_size as u16,
+                src_addr: family::storage(source),
+                dst_addr: family::storage(destination),
+                ..FromZeros::new_zeroed()
+            },
+        )?,
+        Commands::IpOnly => ucma::order(
+            &fd,
+            ResolveIp {
+                src_addr: family::ip(source),
+                dst_addr: family::ip(destination),
+                id: id.handle(),
+                timeout_ms,
+            },
+        )?,
+    }
+    id.set_destination(destination);
+    synchronous::complete(id, &[RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDR_ERROR])
+}
+
+/// Starts to find the path to the destination. An id with a channel of its own waits for the result. EINVAL for an id
+/// that is not bound to a device.
+pub fn resolve_route(id: &Arc<CmId>, timeout_ms: u32) -> Result<()> {
+    id.device().ok_or(Errno::EINVAL)?;
+    ucma::order(&id.fd(), ResolveRoute { id: id.handle(), timeout_ms })?;
+    synchronous::complete(id, &[RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR])
+}

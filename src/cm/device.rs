@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! RDMA devices in use. A device is opened when the first id or list needs it, shared by all, and closed when the
+//! last of them lets it go, so that idle devices can be removed.
+
+use crate::ctypes::{
+    IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_UNSPECIFIED, IBV_TRANSPORT_IB, ibv_context, ibv_link_layer,
+    ibv_pd,
+};
+use crate::diag;
+use crate::errno::{Errno, Result};
+use crate::sync::Lock;
+use crate::sys::memory;
+use crate::verbs::{self, Context, DeviceList, ProtectionDomain};
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// How a device is named across its life. The GUID alone is not enough: virtual devices may share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// GUID of the node, in network byte order.
+    pub guid: u64,
+    /// The kernel's number; None where the kernel or libibverbs are too old to tell.
+    pub index: Option<u32>,
+}
+
+impl Name {
+    fn of(device: &verbs::Device<'_>) -> Name {
+        Name { guid: device.guid(), index: device.index() }
+    }
+
+    fn matches(self, other: Name) -> bool {
+        self.guid == other.guid
+            && match (self.index, other.index) {
+                (Some(index), Some(other)) => index == other,
+                _ => true,
+            }
+    }
+}
+
+/// An open device.
+pub struct Device {
+    name: Name,
+    /// None only while it is being dropped.
+    context: Option<Context>,
+    pd: OnceLock<ProtectionDomain>,
+    link_layers: Vec<ibv_link_layer>,
+}
+
+/// Devices that somebody uses, or used a moment ago.
+static OPEN: Lock<Vec<Weak<Device>>> = Lock::new(Vec::new());
+
+/// Devices whose last user left while the application still had objects in the protection domain.
+static STRANDED: Lock<Vec<(Context, ProtectionDomain)>> = Lock::new(Vec::new());
+
+/// The device of that name. ENODEV if there is none, or its node refuses.
+pub fn find(name: Name) -> Result<Arc<Device>> {
+    if let Some(device) = find_open(name) {
+        return Ok(device);
+    }
+    let devices = DeviceList::get()?;
+    let device = devices.iter().find(|device| name.matches(Name::of(device))).ok_or(Errno::ENODEV)?;
+    open(&device)
+}
+
+fn find_open(name: Name) -> Option<Arc<Device>> {
+    OPEN.lock().iter().filter_map(Weak::upgrade).find(|device| name.matches(device.name))
+}
+
+/// Opening takes long and happens without a lock. Of two threads that open the same device at once, the slower one
+/// uses what the faster one has opened.
+fn open(device: &verbs::Device<'_>) -> Result<Arc<Device>> {
+    let name = Name::of(device);
+    if let Some(device) = find_open(name) {
+        return Ok(device);
+    }
+    free_stranded();
+    let opened = Device::open(name, device).inspect_err(|error| {
+        diag::line(format_args!("cannot open RDMA device {}: {error:?}", device.name()));
+    })?;
+    let mut open = OPEN.lock();
+    let other = open.iter().filter_map(Weak::upgrade).find(|device| name.matches(device.name));
+    if let Some(other) = other {
+        drop(open);
+        return Ok(other);
+    }
+    let opened = Arc::new(opened);
+    open.retain(|device| device.strong_count() > 0);
+    open.push(Arc::downgrade(&opened));
+    Ok(opened)
+}
+
+impl Device {
+    fn open(name: Name, device: &verbs::Device<'_>) -> Result<Device> {
+        let context = device.open()?;
+        let ports = context.attributes()?.phys_port_cnt;
+        let link_layers = (1..=ports).map(|port| context.link_layer(port)).collect();
+        Ok(Device { name, context: Some(context), pd: OnceLock::new(), link_layers })
+    }
+
+    /// For the application.
+    pub fn context(&self) -> *mut ibv_context {
+        self.context.as_ref().map_or(ptr::null_mut(), Context::as_ptr)
+    }
+
+    /// The protection domain that all ids on the device share. It is made for the first of them.
+    pub fn pd(&self) -> Result<*mut ibv_pd> {
+        let context = self.context.as_ref().ok_or(Errno::ENODEV)?;
+        if self.pd.get().is_none() {
+            let surplus = self.pd.set(ProtectionDomain::allocate(context)?);
+            // Another thread was faster: nobody has seen ours.
+            surplus.or_else(ProtectionDomain::free).map_err(|_| Errno::EIO)?;
+        }
+        self.pd.get().map(ProtectionDomain::as_ptr).ok_or(Errno::EIO)
+    }
+
+    /// Whether it speaks InfiniBand's transport (InfiniBand or RoCE).
+    pub fn is_ib(&self) -> bool {
+        self.context.as_ref().is_some_and(|context| context.transport() == IBV_TRANSPORT_IB)
+    }
+
+    /// Whether a port speaks InfiniBand's transport over Ethernet; ports count from 1.
+    pub fn is_roce(&self, port: u8) -> bool {
+        let position = usize::from(port).checked_sub(1);
+        let link_layer = position.and_then(|position| self.link_layers.get(position));
+        self.is_ib() && link_layer.copied().unwrap_or(IBV_LINK_LAYER_UNSPECIFIED) == IBV_LINK_LAYER_ETHERNET
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        if let (Some(context), Some(Err(pd))) =
+            (self.context.take(), self.pd.take().map(ProtectionDomain::free))
+        {
+            STRANDED.lock().push((context, pd));
+        }
+    }
+}
+
+/// Frees what could not be freed when its last user left. Called when a device is opened or a list is freed.
+fn free_stranded() {
+    let stranded = std::mem::take(&mut *STRANDED.lock());
+    for (context, pd) in stranded {
+        if let Err(pd) = pd.free() {
+            STRANDED.lock().push((context, pd));
+        }
+    }
+}
+
+/// Lists in the hands of the application, by address, with the devices that they keep open.
+static LISTS: Lock<Vec<(usize, Vec<Arc<Device>>)>> = Lock::new(Vec::new());
+
+/// Opens all devices, in the order of the kernel's numbers. Returns an array of contexts that ends with NULL, and the
+/// number of them. Devices that cannot be opened are left out.
+pub fn list() -> Result<(NonNull<*mut ibv_context>, usize)> {
+    let snapshot = DeviceList::get()?;
+    let mut known: Vec<_> = snapshot.iter().collect();
+    known.sort_by_key(|device| (device.index(), u64::from_be(device.guid())));
+    let devices: Vec<_> = known.iter().filter_map(|device| open(device).ok()).collect();
+    let contexts: Vec<_> = devices.iter().map(|device| device.context()).chain([ptr::null_mut()]).collect();
+    let array = memory::allocate_copy(&contexts)?;
+    let count = devices.len();
+    LISTS.lock().push((array.as_ptr().addr(), devices));
+    Ok((array, count))
+}
+
+/// Ends the use of the devices of a list. False if no such list was given out.
+pub fn forget_list(array: *mut *mut ibv_context) -> bool {
+    let mut lists = LISTS.lock();
+    let Some(position) = lists.iter().position(|(address, _)| *address == array.addr()) else { return false };
+    let list = lists.swap_remove(position);
+    drop(lists);
+    drop(list);
+    free_stranded();
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_matches_by_guid_and_by_number_where_both_tell_one() {
+        let name = |guid, index| Name { guid, index };
+        assert!(name(1, Some(2)).matches(name(1, Some(2))));
+        assert!(!name(1, Some(2)).matches(name(1, Some(3))));
+        assert!(!name(1, Some(2)).matches(name(2, Some(2))));
+        assert!(name(1, None).matches(name(1, Some(3))));
+        assert!(!name(1, None).matches(name(2, None)));
+    }
+
+    #[test]
+    fn only_lists_that_were_given_out_are_taken_back() {
+        assert!(!forget_list(ptr::without_provenance_mut(8)));
+    }
+}

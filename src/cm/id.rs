@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Ids: the struct that the application sees, and the library's own state beside it.
+//!
+//! The application reads and writes the public struct whenever it likes, from any thread. So no reference to it ever
+//! exists here: single fields are read and written through its address.
+
+use super::channel::Channel;
+use super::device::{Device, Name};
+use super::event::Handed;
+use super::ledger::Ledger;
+use crate::ctypes::{
+    IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_gid, ibv_qp_type, ibv_sa_path_rec, rdma_cm_id,
+    rdma_event_channel, rdma_port_space,
+};
+use crate::errno::{Errno, Result};
+use crate::sync::{Key, Lock, Table};
+use crate::sys::memory;
+use crate::uapi::{CreateId, DestroyId, SockaddrStorage};
+use crate::ucma::{self, Fd};
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, OnceLock};
+use zerocopy::FromZeros;
+
+/// The ids of this process, by the number that the kernel hands back with each event.
+static IDS: Table<Arc<CmId>> = Table::new();
+
+/// The application sees the first field and points to it.
+#[repr(C)]
+pub struct CmId {
+    public: UnsafeCell<rdma_cm_id>,
+    key: Key,
+    /// The kernel's number.
+    handle: u32,
+    ps: rdma_port_space,
+    qp_type: ibv_qp_type,
+    ledger: Ledger,
+    /// One of `channels`.
+    channel: AtomicPtr<Channel>,
+    /// Every channel that the id has been on: another thread may be about to use one that the id just left.
+    channels: Lock<Vec<Arc<Channel>>>,
+    /// Whether the channel is the id's own, because the application gave none.
+    synchronous: AtomicBool,
+    device: OnceLock<Arc<Device>>,
+}
+
+// SAFETY: the public struct belongs to the application, which may read and write it in any thread; all else is
+// synchronised by its own type.
+unsafe impl Send for CmId {}
+// SAFETY: as above.
+unsafe impl Sync for CmId {}
+
+/// Makes an id on a channel; without one the id gets a channel of its own.
+pub fn create(channel: Option<Arc<Channel>>, context: *mut c_void, ps: rdma_port_space) -> Result<Arc<CmId>> {
+    let qp_type = if ps == RDMA_PS_IPOIB || ps == RDMA_PS_UDP { IBV_QPT_UD } else { IBV_QPT_RC };
+    let space = u16::try_from(ps).map_err(|_| Errno::EINVAL)?;
+    let synchronous = channel.is_none();
+    let channel = channel.map_or_else(Channel::open, Ok)?;
+    let result = IDS.insert_with(|key| {
+        let command =
+            CreateId { uid: key.raw(), ps: space, qp_type: qp_type as u8, ..FromZeros::new_zeroed() };
+        let handle = ucma::request(&channel.fd(), command)?.id;
+        Ok(Arc::new(CmId::new(key, handle, Arc::clone(&channel), synchronous, context, ps, qp_type)))
+    });
+    if result.is_err() && synchronous {
+        channel.destroy();
+    }
+    result
+}
+
+/// The id that an event names.
+pub fn by_key(key: Key) -> Option<Arc<CmId>> {
+    IDS.get(key)
+}
+
+/// The kernel's part of an id, gone. Returns how many events of it the kernel has reported.
+fn destroy_in_kernel(fd: Fd, handle: u32) -> Result<u32> {
+    Ok(ucma::request(&fd, DestroyId { id: handle, ..FromZeros::new_zeroed() })?.events_reported)
+}
+
+impl CmId {
+    fn new(
+        key: Key,
+        handle: u32,
+        channel: Arc<Channel>,
+        synchronous: bool,
+        context: *mut c_void,
+        ps: rdma_port_space,
+        qp_type: ibv_qp_type,
+    ) -> CmId {
+        // SAFETY: integers and pointers; all of them may be zero.
+        let mut public: rdma_cm_id = unsafe { std::mem::zeroed() };
+        public.channel = Channel::for_application(&channel);
+        public.context = context;
+        public.ps = ps;
+        public.qp_type = qp_type;
+        CmId {
+            public: UnsafeCell::new(public),
+            key,
+            handle,
+            ps,
+            qp_type,
+            ledger: Ledger::default(),
+            channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
+            channels: Lock::new(vec![channel]),
+            synchronous: AtomicBool::new(synchronous),
+            device: OnceLock::new(),
+        }
+    }
+
+    /// The id of a connection request, which the kernel has already made: it inherits from the listener. If it cannot
+    /// be made here, the kernel's is destroyed.
+    pub fn of_request(listener: &CmId, handle: u32) -> Result<Arc<CmId>> {
+        let channel = listener.own_channel()?;
+        let fd = channel.fd();
+        // SAFETY: the public struct is alive; the field is read by value.
+        let context = unsafe { (*listener.public()).context };
+        IDS.insert_with(|key| {
+            Ok(Arc::new(CmId::new(key, handle, channel, false, context, listener.ps, listener.qp_type)))
+        })
+        .inspect_err(|_| {
+            let _ = destroy_in_kernel(fd, handle);
+        })
+    }
+
+    /// For the application. Of this pointer an [`Arc`] can be made again.
+    pub fn for_application(id: &Arc<CmId>) -> *mut rdma_cm_id {
+        Arc::as_ptr(id).cast_mut().cast()
+    }
+
+    fn public(&self) -> *mut rdma_cm_id {
+        self.public.get()
+    }
+
+    /// The kernel's number.
+    #[inline]
+    pub fn handle(&self) -> u32 {
+        self.handle
+    }
+
+    /// Where commands about the id go.
+    #[inline]
+    pub fn fd(&self) -> Fd {
+        self.channel().fd()
+    }
+
+    /// The channel that the id is on.
+    #[inline]
+    pub fn channel(&self) -> &Channel {
+        // SAFETY: the pointer is to one of `channels`, none of which is dropped before self.
+        unsafe { &*self.channel.load(Ordering::Acquire) }
+    }
+
+    /// As [`CmId::channel`], to be kept.
+    pub fn own_channel(&self) -> Result<Arc<Channel>> {
+        let current = self.channel.load(Ordering::Acquire).cast_const();
+        let channels = self.channels.lock();
+        channels.iter().find(|channel| Arc::as_ptr(channel) == current).cloned().ok_or(Errno::EINVAL)
+    }
+
+    /// The id is on that channel from now on.
+    pub fn enter_channel(&self, channel: Arc<Channel>, synchronous: bool) {
+        let entered = Arc::as_ptr(&channel).cast_mut();
+        let mut channels = self.channels.lock();
+        if !channels.iter().any(|known| Arc::ptr_eq(known, &channel)) {
+            channels.push(channel);
+        }
+        self.channel.store(entered, Ordering::Release);
+        self.synchronous.store(synchronous, Ordering::Release);
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).channel = entered.cast::<rdma_event_channel>() };
+    }
+
+    /// Whether the channel is the id's own: calls on it wait for their event.
+    pub fn is_synchronous(&self) -> bool {
+        self.synchronous.load(Ordering::Acquire)
+    }
+
+    /// The account of its events.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Whether events of it carry parameters of datagrams.
+    pub fn is_datagram(&self) -> bool {
+        self.qp_type == IBV_QPT_UD
+    }
+
+    /// The device that it is bound to.
+    pub fn device(&self) -> Option<&Device> {
+        self.device.get().map(Arc::as_ref)
+    }
+
+    /// Binds it to a device, unless it already is on one.
+    pub fn bind_device(&self, name: Name, port: u8, pkey: u16) -> Result<()> {
+        if self.device.get().is_some() {
+            return Ok(());
+        }
+        let device = super::device::find(name)?;
+        let pd = device.pd()?;
+        let context = device.context();
+        if self.device.set(device).is_err() {
+            return Ok(());
+        }
+        let public = self.public();
+        // SAFETY: the public struct is alive; single fields are written.
+        unsafe {
+            (*public).verbs = context;
+            (*public).pd = pd;
+            (*public).port_num = port;
+            (*public).route.addr.addr.ibaddr.pkey = pkey;
+        }
+        Ok(())
+    }
+
+    /// Port of the device, counted from 1; 0 without device.
+    pub fn port(&self) -> u8 {
+        // SAFETY: the public struct is alive; the field is read by value.
+        unsafe { (*self.public()).port_num }
+    }
+
+    /// Local address: as many bytes as are given, which fit.
+    pub fn set_source(&self, address: &[u8]) {
+        // SAFETY: the public struct is alive; the address is of the field alone.
+        write_address(unsafe { &raw mut (*self.public()).route.addr.src }.cast(), address);
+    }
+
+    /// Remote address: as many bytes as are given, which fit.
+    pub fn set_destination(&self, address: &[u8]) {
+        // SAFETY: the public struct is alive; the address is of the field alone.
+        write_address(unsafe { &raw mut (*self.public()).route.addr.dst }.cast(), address);
+    }
+
+    /// Local and remote address.
+    pub fn addresses(&self) -> (SockaddrStorage, SockaddrStorage) {
+        // SAFETY: the public struct is alive; both fields are as large as what is read and any bytes will do.
+        unsafe {
+            let source = (&raw const (*self.public()).route.addr.src).cast::<SockaddrStorage>().read();
+            let destination = (&raw const (*self.public()).route.addr.dst).cast::<SockaddrStorage>().read();
+            (source, destination)
+        }
+    }
+
+    /// Local and remote GID.
+    pub fn set_gids(&self, source: [u8; 16], destination: [u8; 16]) {
+        // SAFETY: the public struct is alive; single fields are written.
+        unsafe {
+            (*self.public()).route.addr.addr.ibaddr.sgid = ibv_gid { raw: source };
+            (*self.public()).route.addr.addr.ibaddr.dgid = ibv_gid { raw: destination };
+        }
+    }
+
+    /// Partition key, in network byte order.
+    pub fn set_pkey(&self, pkey: u16) {
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).route.addr.addr.ibaddr.pkey = pkey };
+    }
+
+    /// The paths, in place of those found before.
+    pub fn set_paths(&self, paths: &[ibv_sa_path_rec]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let array = memory::allocate_copy(paths)?;
+        // SAFETY: the public struct is alive; the array that it had came from here too.
+        unsafe {
+            let route = &raw mut (*self.public()).route;
+            let old = ptr::replace(&raw mut (*route).path_rec, array.as_ptr());
+            (*route).num_paths = i32::try_from(paths.len()).unwrap_or(i32::MAX);
+            memory::release(old);
+        }
+        Ok(())
+    }
+
+    /// Leaves the event of a synchronous call in the public struct.
+    pub fn keep_event(&self, event: Handed) {
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).event = event.as_ptr() };
+    }
+
+    /// Acknowledges the event that the last synchronous call left, if there is one.
+    pub fn acknowledge_kept(&self) {
+        // SAFETY: the public struct is alive; one field is read and written.
+        let kept = unsafe { ptr::replace(&raw mut (*self.public()).event, ptr::null_mut()) };
+        if let Some(event) = NonNull::new(kept) {
+            // SAFETY: the field holds what keep_event() put there, and was just emptied.
+            unsafe { Handed::from_ptr(event) }.acknowledge();
+        }
+    }
+
+    /// Acknowledges all events that no application has seen: those that synchronous calls left or put off.
+    fn acknowledge_own(&self) {
+        self.acknowledge_kept();
+        if self.is_synchronous() {
+            while let Some(event) = self.channel().deferred() {
+                event.acknowledge();
+            }
+        }
+    }
+}
+
+/// Ends the id: no event of it arrives any more, undelivered ones are gone. Waits for events that other threads have
+/// not acknowledged; one that the calling thread holds keeps the id's memory until it is.
+///
+/// Where the kernel has already forgotten the id, or refuses every command of this process (a child of the one that
+/// made it), the memory is freed and the error returned; other errors leave everything as it was.
+pub fn destroy(id: &Arc<CmId>) -> Result<()> {
+    let result = destroy_in_kernel(id.fd(), id.handle);
+    match result {
+        Ok(reported) => {
+            id.acknowledge_own();
+            id.ledger.settle(reported);
+        }
+        Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => {}
+        Err(error) => return Err(error),
+    }
+    if id.is_synchronous() {
+        id.channel().destroy();
+    }
+    // This was the reference that stood for the application's.
+    drop(IDS.remove(id.key));
+    result.map(|_| ())
+}
+
+impl Drop for CmId {
+    fn drop(&mut self) {
+        // SAFETY: the array came from set_paths(), and nobody is left to use it.
+        unsafe { memory::release(self.public.get_mut().route.path_rec) };
+    }
+}
+
+/// Writes the beginning of one of the address fields, which have room for any address.
+fn write_address(field: *mut SockaddrStorage, address: &[u8]) {
+    let length = address.len().min(size_of::<SockaddrStorage>());
+    // SAFETY: the callers pass the address of a field of that size in a public struct that is alive.
+    unsafe { field.cast::<u8>().copy_from_nonoverlapping(address.as_ptr(), length) };
+}

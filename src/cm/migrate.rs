@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Moving an id to another channel.
+
+use super::channel::Channel;
+use super::id::CmId;
+use crate::errno::{Errno, Result};
+use crate::uapi::MigrateId;
+use crate::ucma;
+use std::sync::Arc;
+use zerocopy::FromZeros;
+
+/// Moves the id, with the events that nobody has taken yet, to `target`; without one to a channel of its own. Waits
+/// until other threads have acknowledged what they took from the old channel, so that afterwards no event of the id
+/// comes from there. EINVAL if the id already has a channel of its own and `target` is none.
+pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
+    let was_synchronous = id.is_synchronous();
+    let synchronous = target.is_none();
+    if was_synchronous && synchronous {
+        return Err(Errno::EINVAL);
+    }
+    let old = id.own_channel()?;
+    let channel = target.map_or_else(Channel::open, Ok)?;
+    let command = MigrateId { id: id.handle(), fd: old.fd().0 as u32, ..FromZeros::new_zeroed() };
+    let reported = match ucma::request(&channel.fd(), command) {
+        Ok(reply) => reply.events_reported,
+        Err(error) => {
+            if synchronous {
+                channel.destroy();
+            }
+            return Err(error);
+        }
+    };
+    if was_synchronous {
+        id.acknowledge_kept();
+        while let Some(event) = old.deferred() {
+            channel.defer(event);
+        }
+    }
+    id.enter_channel(channel, synchronous);
+    if was_synchronous {
+        old.destroy();
+    }
+    id.ledger().settle(reported);
+    Ok(())
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! The connection manager: channels, ids and events.
+//!
+//! Order of locks: each is taken alone and none is held across a call into the kernel or libibverbs. A thread that
+//! waits in the kernel for an event owns nothing on its stack, since it may be cancelled there ([`waiter`]).
+
+pub mod address;
+pub mod channel;
+mod decode;
+pub mod device;
+#[allow(unsafe_code, reason = "the memory that an event shares with the application")]
+pub mod event;
+pub mod family;
+pub mod get;
+#[allow(unsafe_code, reason = "the struct that an id shares with the application")]
+pub mod id;
+mod ledger;
+pub mod migrate;
+pub mod name;
+mod path;
+mod query;
+mod synchronous;
+pub mod user;
+mod waiter;
+mod wake;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! The only error type below `capi`: a positive errno value.
+
+use std::fmt;
+use std::io;
+
+/// An errno value, as `errno(3)` lists them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Errno(i32);
+
+/// What everything below `capi` returns.
+pub type Result<T> = core::result::Result<T, Errno>;
+
+macro_rules! known {
+    ($($name:ident),* $(,)?) => {
+        #[allow(missing_docs, reason = "errno(3) documents them")]
+        impl Errno {
+            $(pub const $name: Errno = Errno(libc::$name);)*
+        }
+    };
+}
+
+known! {
+    EACCES, EAGAIN, EBADF, ECANCELED, ECONNREFUSED, EINTR, EINVAL, EIO, ENODATA, ENODEV, ENOENT, ENOMEM, EPERM, EPROTO,
+    ETIMEDOUT,
+}
+
+impl Errno {
+    /// The error that the last failed call of libc left in this thread's `errno`.
+    pub fn last() -> Errno {
+        Errno::from(io::Error::last_os_error())
+    }
+
+    /// A positive errno value as libibverbs and the kernel return it; a sign is dropped, and anything that is no
+    /// errno at all is EIO.
+    pub fn from_raw(value: i32) -> Errno {
+        match value.checked_abs() {
+            Some(errno) if errno != 0 => Errno(errno),
+            _ => Errno::EIO,
+        }
+    }
+
+    /// The positive value, to be stored in `errno`.
+    pub fn raw(self) -> i32 {
+        self.0
+    }
+}
+
+impl From<io::Error> for Errno {
+    fn from(error: io::Error) -> Errno {
+        Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO))
+    }
+}
+
+impl From<nix::errno::Errno> for Errno {
+    fn from(errno: nix::errno::Errno) -> Errno {
+        Errno::from_raw(errno as i32)
+    }
+}
+
+impl fmt::Debug for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", io::Error::from_raw_os_error(self.0))
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Locks and tables. Everything above takes them from here, so that they can be swapped for models.
+
+mod lock;
+mod table;
+
+pub use lock::{Condition, Lock};
+pub use table::{Key, Table};

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! The operating system. Every call goes through a symbol of libc, never a raw system call, so that simulators,
+//! valgrind and preloaded shims see what the library does.
+
+pub mod device;
+pub mod memory;
+pub mod netlink;
+pub mod symbol;
+pub mod thread;

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Questions to the RDMA subsystem by netlink (`rdma/rdma_netlink.h`).
+
+use crate::errno::{Errno, Result};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
+};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// RDMA_NL_NLDEV, the client whose commands these are, as it stands in a message type.
+const NLDEV: u16 = 5 << 10;
+const GET: u16 = 1;
+const GET_CHARDEV: u16 = 15;
+
+const ATTR_DEV_INDEX: u16 = 1;
+const ATTR_CHARDEV_TYPE: u16 = 69;
+const ATTR_CHARDEV_NAME: u16 = 70;
+const ATTR_CHARDEV_ABI: u16 = 71;
+const ATTR_CHARDEV: u16 = 72;
+
+const HEADER: usize = 16;
+const ATTRIBUTE_HEADER: usize = 4;
+
+/// A character device of the RDMA subsystem.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CharDevice {
+    /// Name of the node under `/dev/infiniband`.
+    pub name: String,
+    /// Version of its command set.
+    pub abi: u32,
+    /// Its device number.
+    pub number: libc::dev_t,
+}
+
+/// The character device of that type ("rdma_cm", …); the kernel loads its module if need be.
+pub fn char_device(kind: &str) -> Result<CharDevice> {
+    let socket = ask(GET_CHARDEV, 0, &[(ATTR_CHARDEV_TYPE, &with_nul(kind))])?;
+    let mut answer = [0; 4096];
+    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    parse_char_device(answer.get(..length).ok_or(Errno::EPROTO)?)
+}
+
+/// Whether the kernel knows any RDMA device in this network namespace.
+pub fn any_device() -> Result<bool> {
+    let socket = ask(GET, libc::NLM_F_DUMP as u16, &[])?;
+    let mut answer = [0; 16384];
+    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    let (kind, body) = first_message(answer.get(..length).ok_or(Errno::EPROTO)?)?;
+    Ok(kind == NLDEV + GET && attributes(body).any(|(attribute, _)| attribute == ATTR_DEV_INDEX))
+}
+
+fn ask(command: u16, flags: u16, attributes: &[(u16, &[u8])]) -> Result<OwnedFd> {
+    let socket =
+        socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRDMA)?;
+    let request = request(NLDEV + command, flags | libc::NLM_F_REQUEST as u16, attributes);
+    sendto(socket.as_raw_fd(), &request, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
+    Ok(socket)
+}
+
+fn request(kind: u16, flags: u16, attributes: &[(u16, &[u8])]) -> Vec<u8> {
+    let mut message = vec![0; 4];
+    message.extend_from_slice(&kind.to_ne_bytes());
+    message.extend_from_slice(&flags.to_ne_bytes());
+    message.extend_from_slice(&[0; 8]);
+    for (attribute, value) in attributes {
+        message.extend_from_slice(&((ATTRIBUTE_HEADER + value.len()) as u16).to_ne_bytes());
+        message.extend_from_slice(&attribute.to_ne_bytes());
+        message.extend_from_slice(value);
+        message.resize(message.len().next_multiple_of(4), 0);
+    }
+    let length = message.len() as u32;
+    message.splice(..4, length.to_ne_bytes());
+    message
+}
+
+fn with_nul(text: &str) -> Vec<u8> {
+    [text.as_bytes(), &[0]].concat()
+}
+
+/// Type and body of the first message; an error message is its errno.
+fn first_message(datagram: &[u8]) -> Result<(u16, &[u8])> {
+    let length = u32_at(datagram, 0)? as usize;
+    let kind = u16_at(datagram, 4)?;
+    let body = datagram.get(HEADER..length).ok_or(Errno::EPROTO)?;
+    if i32::from(kind) == libc::NLMSG_ERROR {
+        return Err(Errno::from_raw(u32_at(body, 0)? as i32));
+    }
+    Ok((kind, body))
+}
+
+/// The attributes of a message body, up to the first that is cut off.
+fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+    std::iter::from_fn(move || {
+        let length = u16_at(rest, 0).ok()? as usize;
+        let kind = u16_at(rest, 2).ok()? & libc::NLA_TYPE_MASK as u16;
+        let value = rest.get(ATTRIBUTE_HEADER..length)?;
+        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((kind, value))
+    })
+}
+
+fn parse_char_device(datagram: &[u8]) -> Result<CharDevice> {
+    let (_, body) = first_message(datagram)?;
+    let (mut name, mut abi, mut number) = (None, None, None);
+    for (attribute, value) in attributes(body) {
+        match attribute {
+            ATTR_CHARDEV_NAME => {
+                let text = value.split(|&byte| byte == 0).next().unwrap_or_default();
+                // The name becomes a path below /dev/infiniband.
+                name = std::str::from_utf8(text).ok().filter(|text| !text.is_empty() && !text.contains('/'));
+            }
+            // The upper half is reserved.
+            ATTR_CHARDEV_ABI => abi = Some(u64_at(value, 0)? as u32),
+            ATTR_CHARDEV => number = Some(device_number(u64_at(value, 0)?)),
+            _ => {}
+        }
+    }
+    match (name, abi, number) {
+        (Some(name), Some(abi), Some(number)) => Ok(CharDevice { name: name.to_owned(), abi, number }),
+        _ => Err(Errno::EPROTO),
+    }
+}
+
+/// From the kernel's huge_encode_dev to the C library's encoding.
+fn device_number(encoded: u64) -> libc::dev_t {
+    let major = (encoded & 0xf_ff00) >> 8;
+    let minor = (encoded & 0xff) | ((encoded >> 12) & 0xf_ff00);
+    libc::makedev(major as u32, minor as u32)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Result<u16> {
+    array_at(bytes, at).map(u16::from_ne_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Result<u32> {
+    array_at(bytes, at).map(u32::from_ne_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Result<u64> {
+    array_at(bytes, at).map(u64::from_ne_bytes)
+}
+
+fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N]> {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().ok_or(Errno::EPROTO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn answer(attributes: &[(u16, &[u8])]) -> Vec<u8> {
+        request(NLDEV + GET_CHARDEV, 0, attributes)
+    }
+
+    #[test]
+    fn a_full_answer_names_the_device() {
+        // Major 10, minor 0x1234 in the kernel's 64-bit encoding.
+        let encoded: u64 = 10 << 8 | 0x34 | 0x1200 << 12;
+        let datagram = answer(&[
+            (ATTR_CHARDEV, &encoded.to_ne_bytes()),
+            (ATTR_CHARDEV_NAME, b"rdma_cm\0"),
+            (ATTR_CHARDEV_ABI, &(7u64 << 32 | 4).to_ne_bytes()),
+        ]);
+        let expected = CharDevice { name: "rdma_cm".to_owned(), abi: 4, number: libc::makedev(10, 0x1234) };
+        assert_eq!(parse_char_device(&datagram), Ok(expected));
+    }
+
+    #[test]
+    fn what_is_missing_or_strange_is_a_protocol_error() {
+        assert_eq!(parse_char_device(&answer(&[(ATTR_CHARDEV_NAME, b"x\0")])), Err(Errno::EPROTO));
+        let escape =
+            answer(&[(ATTR_CHARDEV, &[0; 8]), (ATTR_CHARDEV_NAME, b"../mem\0"), (ATTR_CHARDEV_ABI, &[0; 8])]);
+        assert_eq!(parse_char_device(&escape), Err(Errno::EPROTO));
+    }
+
+    #[test]
+    fn an_error_message_is_its_errno() {
+        let mut datagram = request(libc::NLMSG_ERROR as u16, 0, &[]);
+        datagram.extend_from_slice(&(-libc::EOPNOTSUPP).to_ne_bytes());
+        datagram[0] = datagram.len() as u8;
+        assert_eq!(parse_char_device(&datagram), Err(Errno::from_raw(libc::EOPNOTSUPP)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_makes_it_panic(datagram in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse_char_device(&datagram);
+        }
+    }
+}

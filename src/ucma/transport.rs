@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Sending a typed command, whatever carries it.
+
+use crate::errno::{Errno, Result};
+use crate::sys::device;
+use crate::uapi::{Command, NoReply};
+use std::os::fd::RawFd;
+use zerocopy::{FromZeros, IntoBytes};
+
+/// What carries commands: the kernel's device, or a test's stand-in for it.
+pub trait Transport {
+    /// Hands over one message whose reply belongs into `reply`; byte `response` of the message is where the kernel
+    /// looks for the address of it. Returns the bytes taken.
+    fn submit(&self, message: &mut [u8], response: Option<usize>, reply: &mut [u8]) -> Result<usize>;
+}
+
+/// The device, opened as this descriptor.
+#[derive(Clone, Copy)]
+pub struct Fd(pub RawFd);
+
+impl Transport for Fd {
+    #[inline]
+    fn submit(&self, message: &mut [u8], response: Option<usize>, reply: &mut [u8]) -> Result<usize> {
+        device::submit(self.0, message, response, reply)
+    }
+}
+
+/// Executes a command into a reply that the caller prepared: the kernel leaves alone what it does not know.
+/// ENODATA if the device takes only a part of the message.
+#[inline]
+pub fn execute<C: Command>(device: &impl Transport, command: C, reply: &mut C::Reply) -> Result<()> {
+    let mut message = command.message();
+    let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply.as_mut_bytes())?;
+    if taken == size_of::<C::Message>() { Ok(()) } else { Err(Errno::ENODATA) }
+}
+
+/// Executes a command and returns its reply.
+pub fn request<C: Command>(device: &impl Transport, command: C) -> Result<C::Reply> {
+    let mut reply = C::Reply::new_zeroed();
+    execute(device, command, &mut reply)?;
+    Ok(reply)
+}
+
+/// Executes a command that has no reply.
+#[inline]
+pub fn order<C: Command<Reply = NoReply>>(device: &impl Transport, command: C) -> Result<()> {
+    execute(device, command, &mut NoReply)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::uapi::{CreateId, CreateIdReply, ResolveRoute};
+
+    /// Takes `taken` bytes of every message and answers with `answer`.
+    struct Script {
+        taken: usize,
+        answer: &'static [u8],
+    }
+
+    impl Transport for Script {
+        fn submit(&self, _: &mut [u8], _: Option<usize>, reply: &mut [u8]) -> Result<usize> {
+            reply[..self.answer.len()].copy_from_slice(self.answer);
+            Ok(self.taken)
+        }
+    }
+
+    #[test]
+    fn the_reply_comes_back() {
+        let device = Script { taken: 8 + size_of::<CreateId>(), answer: &[1, 0, 0, 0] };
+        let CreateIdReply { id } = request(&device, CreateId::new_zeroed()).unwrap();
+        assert_eq!(id, u32::from_ne_bytes([1, 0, 0, 0]));
+    }
+
+    #[test]
+    fn a_short_write_is_no_success() {
+        for taken in [0, 1, 8 + size_of::<ResolveRoute>() - 1] {
+            let device = Script { taken, answer: &[] };
+            assert_eq!(order(&device, ResolveRoute::new_zeroed()), Err(Errno::ENODATA));
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_does_not_write_stays() {
+        let device = Script { taken: 8 + size_of::<CreateId>(), answer: &[] };
+        let mut reply = CreateIdReply { id: 77 };
+        execute(&device, CreateId::new_zeroed(), &mut reply).unwrap();
+        assert_eq!(reply.id, 77);
+    }
+}

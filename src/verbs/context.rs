@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! An open device.
+
+use super::ffi;
+use crate::ctypes::{
+    IBV_LINK_LAYER_UNSPECIFIED, ibv_context, ibv_device_attr, ibv_link_layer, ibv_port_attr,
+    ibv_transport_type,
+};
+use crate::errno::{Errno, Result};
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+/// Closed when dropped: nothing made on it may be left then.
+pub struct Context(NonNull<ibv_context>);
+
+// SAFETY: libibverbs' functions on a context may be called from any thread at once.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    pub(super) fn new(context: NonNull<ibv_context>) -> Context {
+        Context(context)
+    }
+
+    /// For the application.
+    pub fn as_ptr(&self) -> *mut ibv_context {
+        self.0.as_ptr()
+    }
+
+    /// What the device speaks.
+    pub fn transport(&self) -> ibv_transport_type {
+        // SAFETY: an open context points to its device, which lives as long.
+        unsafe { (*(*self.0.as_ptr()).device).transport_type }
+    }
+
+    /// Limits of the device.
+    pub fn attributes(&self) -> Result<ibv_device_attr> {
+        let mut attributes = MaybeUninit::zeroed();
+        // SAFETY: the context is open and the struct is a valid place.
+        match unsafe { ffi::ibv_query_device(self.as_ptr(), attributes.as_mut_ptr()) } {
+            // SAFETY: numbers only, and all bytes are set.
+            0 => Ok(unsafe { attributes.assume_init() }),
+            error => Err(Errno::from_raw(error)),
+        }
+    }
+
+    /// Link layer of a port, counted from 1; unspecified if the port does not answer.
+    pub fn link_layer(&self, port: u8) -> ibv_link_layer {
+        let mut attributes = MaybeUninit::<ibv_port_attr>::zeroed();
+        // SAFETY: the context is open and the struct is a valid, cleared place.
+        match unsafe { ffi::ibv_query_port(self.as_ptr(), port, attributes.as_mut_ptr()) } {
+            // SAFETY: numbers only, and all bytes are set.
+            0 => unsafe { attributes.assume_init() }.link_layer,
+            _ => IBV_LINK_LAYER_UNSPECIFIED,
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the context is open and closed once. An error would leave nothing to do.
+        unsafe { ffi::ibv_close_device(self.as_ptr()) };
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! The devices of the machine.
+
+use super::context::Context;
+use super::ffi;
+use crate::ctypes::ibv_device;
+use crate::errno::{Errno, Result};
+use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A snapshot of the devices that libibverbs has a driver for.
+pub struct DeviceList {
+    list: NonNull<*mut ibv_device>,
+    count: usize,
+}
+
+impl DeviceList {
+    /// The devices there are now. ENODEV if libibverbs cannot tell or there is none.
+    pub fn get() -> Result<DeviceList> {
+        let mut count = 0;
+        // SAFETY: the count is a valid place; NULL is checked for.
+        let list = NonNull::new(unsafe { ffi::ibv_get_device_list(&mut count) }).ok_or(Errno::ENODEV)?;
+        let list = DeviceList { list, count: usize::try_from(count).unwrap_or(0) };
+        if list.count == 0 { Err(Errno::ENODEV) } else { Ok(list) }
+    }
+
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Device<'_>> {
+        (0..self.count).filter_map(|position| {
+            // SAFETY: the list has `count` entries and lives as long as self.
+            let device = unsafe { *self.list.as_ptr().add(position) };
+            NonNull::new(device).map(|device| Device { device, list: PhantomData })
+        })
+    }
+}
+
+impl Drop for DeviceList {
+    fn drop(&mut self) {
+        // SAFETY: the list came from ibv_get_device_list and is given back once.
+        unsafe { ffi::ibv_free_device_list(self.list.as_ptr()) };
+    }
+}
+
+/// A device of a list. Open contexts outlive the list, devices do not.
+#[derive(Clone, Copy)]
+pub struct Device<'a> {
+    device: NonNull<ibv_device>,
+    list: PhantomData<&'a DeviceList>,
+}
+
+impl Device<'_> {
+    /// GUID of the node, in network byte order.
+    pub fn guid(&self) -> u64 {
+        // SAFETY: the device is in a list that is alive.
+        unsafe { ffi::ibv_get_device_guid(self.device.as_ptr()) }
+    }
+
+    /// The kernel's number of the device, never used twice; None where libibverbs or the kernel are too old.
+    pub fn index(&self) -> Option<u32> {
+        // SAFETY: the device is in a list that is alive.
+        let index = ffi::get_device_index().map(|function| unsafe { function(self.device.as_ptr()) });
+        index.and_then(|index| u32::try_from(index).ok())
+    }
+
+    /// Name of the kernel's device, such as "rxe0".
+    pub fn name(&self) -> String {
+        // SAFETY: the device is in a list that is alive; its name is a string inside it.
+        unsafe { CStr::from_ptr(ffi::ibv_get_device_name(self.device.as_ptr())) }
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    /// Opens the device. ENODEV if its node is missing or refuses.
+    pub fn open(&self) -> Result<Context> {
+        // SAFETY: the device is in a list that is alive; NULL is checked for.
+        NonNull::new(unsafe { ffi::ibv_open_device(self.device.as_ptr()) })
+            .map(Context::new)
+            .ok_or(Errno::ENODEV)
+    }
+}
