@@ -15,13 +15,13 @@ host_packages() {
         die "cannot install ${missing[*]}"
 }
 
-# cached DIR INPUTS MAKER ARGS...: runs MAKER ARGS... TEMP unless DIR was made from the same INPUTS already, then
-# puts TEMP in its place: an interrupted build leaves nothing half done behind.
+# cached DIR INPUTS MAKER ARGS...: makes DIR by MAKER ARGS... TEMP, unless the same recipe made it from the same
+# INPUTS already. Only a finished TEMP takes its place: an interrupted build leaves nothing half done behind.
 cached() {
-    local dir=$CACHE/$1 inputs=$2 temp
+    local dir=$CACHE/$1 inputs=$2 temp=$CACHE/$1.part
     shift 2
+    inputs+=$'\n'$(declare -f "$1")
     [[ ! -f $dir/.made-from || $(<"$dir/.made-from") != "$inputs" ]] || return 0
-    temp=$dir.part
     rm -rf "$temp"
     mkdir -p "$temp"
     "$@" "$temp"
@@ -107,7 +107,7 @@ make_root() {
     mmdebstrap --variant=minbase --architectures=amd64 --include="$packages" \
         --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Retries "3"' \
         sid "$out/root" "$(suite_sources sid)" >&2 || die "the user space cannot be built; see the lines above"
-    mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$out/root" "$out/root.img" "$(($(du -sm "$out/root" | cut -f1) * 3 / 2))M"
+    mke2fs -q -t ext4 -O ^has_journal -m 0 -d "$out/root" "$out/root.img" "$(($(du -sm "$out/root" | cut -f1) * 3 / 2))M" >/dev/null
     rm -rf "$out/root"
 }
 
