@@ -4,16 +4,20 @@
 VERSION := 1.5.65
 BUILD := build
 CACHE := $(if $(RDMACM_LAB_CACHE),$(RDMACM_LAB_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/librdmacm-lab)
-CBINDGEN_VERSION := 0.29.4
+export CBINDGEN_VERSION := 0.29.4
 export CBINDGEN := $(CACHE)/tools/bin/cbindgen
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 KERNEL ?= 7.2
+# What `make test` runs in the lab.
+export LAB_KERNELS ?= 7.2
+export LAB_SUITES ?= smoke,user-event
 SUITE ?= all
 LIB ?= ours
 
 CC ?= cc
+export CC
 CARGO ?= cargo
 
 SHIPPED := $(BUILD)/librdmacm.so.1
@@ -25,7 +29,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps demo test lint check-abi check-headers lab install bench clean
+.PHONY: all deps build-deps demo test lint check-abi check-headers lab install bench clean
 all: $(SHIPPED) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -39,14 +43,18 @@ $(SHIPPED): $(ARCHIVE) abi/librdmacm.map
 	ln -sf librdmacm.so.$(VERSION) $(BUILD)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(BUILD)/librdmacm.so
 
-deps:
-	tools/install-deps.sh
-	kernel-lab/lab deps $(KERNEL)
+deps: build-deps
+	kernel-lab/lab deps $(LAB_KERNELS)
 
-demo: deps all
+build-deps:
+	tools/install-deps.sh
+
+demo: build-deps
+	$(MAKE) --no-print-directory all
 	tools/demo.sh
 
-test: deps all
+test: deps
+	$(MAKE) --no-print-directory all
 	tools/test.sh
 
 lint:

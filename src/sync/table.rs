@@ -55,9 +55,11 @@ struct FreeList {
     returned: Vec<u32>,
 }
 
+type Chunk<E> = Box<[Lock<Slot<E>>]>;
+
 /// Entries by [`Key`].
 pub struct Table<E> {
-    chunks: [OnceLock<Box<[Lock<Slot<E>>]>>; CHUNKS],
+    chunks: [OnceLock<Chunk<E>>; CHUNKS],
     free: Lock<FreeList>,
 }
 
@@ -148,7 +150,7 @@ fn place(index: u32) -> (usize, usize) {
     (chunk, position - (FIRST << chunk))
 }
 
-fn new_chunk<E>(slots: usize) -> Result<Box<[Lock<Slot<E>>]>> {
+fn new_chunk<E>(slots: usize) -> Result<Chunk<E>> {
     let mut chunk = Vec::new();
     chunk.try_reserve_exact(slots).map_err(|_| Errno::ENOMEM)?;
     chunk.resize_with(slots, || Lock::new(Slot { generation: 1, entry: None }));

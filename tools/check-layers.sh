@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Each layer of src/ may name only the layers listed for it here (docs/architecture.md).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+declare -A below=(
+    [errno]=''
+    [diag]=''
+    [ctypes]=''
+    [uapi]=''
+    [sync]='errno'
+    [sys]='errno'
+    [ucma]='errno diag uapi sys sync'
+    [verbs]='errno diag ctypes sys sync'
+    [cm]='errno diag ctypes uapi sys sync ucma verbs'
+    [capi]='errno ctypes cm sys'
+)
+
+bad=0
+for path in src/*; do
+    layer=$(basename "$path" .rs)
+    [[ $layer != lib ]] || continue
+    if [[ ! -v below[$layer] ]]; then
+        echo "$path: not a layer"
+        bad=1
+        continue
+    fi
+    while IFS=: read -r file line name; do
+        name=${name#crate::}
+        if [[ $name != "$layer" && " ${below[$layer]} " != *" $name "* ]]; then
+            echo "$file:$line: $layer must not use $name"
+            bad=1
+        fi
+    done < <(grep -rnoE 'crate::[a-z_]+' "$path" --include='*.rs' -H)
+done
+exit $bad

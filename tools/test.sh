@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# Runs every test and check, and ends with "N passed, N failed, N skipped"; the logs are kept in build/test.
+# LAB_KERNELS names the kernels that the lab boots.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+logs=build/test
+mkdir -p "$logs"
+passed=0 failed=0 skipped=0
+failures=()
+
+count() { grep -cE "$1" "$2" || true; }
+# Sums the number in front of WORD in the closing lines of cargo's test runner.
+cargo_count() { awk -v word="$1" '/^test result:/ { for (i = 2; i <= NF; i++) if ($i ~ "^" word) sum += $(i - 1) }
+    END { print sum + 0 }' "$2"; }
+
+# step NAME COMMAND...: results are cargo's closing lines, and lines "ok …", "not ok …", "skip …". A step that has
+# none is a test by itself; one that fails without saying of what counts as a failure too.
+step() {
+    local name=$1 log=$logs/$1.log status=0 good bad ignored start=$SECONDS
+    shift
+    echo "== $name"
+    "$@" 2>&1 | tee "$log" || status=1
+    good=$(($(count '^ok ' "$log") + $(cargo_count passed "$log")))
+    bad=$(($(count '^not ok ' "$log") + $(cargo_count failed "$log")))
+    ignored=$(($(count '^skip ' "$log") + $(cargo_count ignored "$log")))
+    if [[ $status -ne 0 && $bad -eq 0 ]]; then
+        bad=1
+    elif [[ $((good + bad + ignored)) -eq 0 ]]; then
+        good=1
+    fi
+    passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + ignored))
+    [[ $bad -eq 0 ]] || failures+=("$name ($log)")
+    echo "== $name: $good passed, $bad failed, $ignored skipped in $((SECONDS - start)) s"
+}
+
+RDMACM_UAPI_INCLUDE=$(kernel-lab/lab sdk)/kernel/usr/include
+export RDMACM_UAPI_INCLUDE
+
+step lint make --no-print-directory lint
+step rust cargo test --locked --quiet
+step check-abi make --no-print-directory check-abi
+step check-headers make --no-print-directory check-headers
+step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
+
+[[ ${#failures[@]} -eq 0 ]] || printf 'failed: %s\n' "${failures[@]}"
+echo "$passed passed, $failed failed, $skipped skipped"
+[[ $failed -eq 0 && $passed -gt 0 ]]
