@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The measuring programs. Uses SDK (the folder of `lab sdk`), BUILD and CC; gives C_BENCHES, the list of what it builds.
+
+benches_dir := $(dir $(lastword $(MAKEFILE_LIST)))
+
+C_BENCHES := $(BUILD)/benches/event
+
+$(BUILD)/benches/event: $(wildcard $(benches_dir)*.c $(benches_dir)*.h)
+	mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread -isystem $(SDK)/usr/include \
+		-isystem $(SDK)/kernel/usr/include -isystem $(SDK)/kernel/usr/include/x86_64-linux-gnu \
+		-o $@ $(filter %.c,$^) \
+		-L$(SDK)/usr/lib/x86_64-linux-gnu -Wl,--allow-shlib-undefined -lrdmacm -libverbs
