@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # What all parts of the lab share. Progress goes to stderr: stdout belongs to results.
 
 say() { printf 'lab: %s\n' "$*" >&2; }

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # Everything that a run needs, each made once and kept in the cache.
 
 # Installs the programs that this machine lacks.
@@ -15,29 +16,31 @@ host_packages() {
         die "cannot install ${missing[*]}"
 }
 
-# cached DIR INPUTS MAKER ARGS...: makes DIR by MAKER ARGS... TEMP, unless the same recipe made it from the same
-# INPUTS already. Only a finished TEMP takes its place: an interrupted build leaves nothing half done behind.
-cached() {
-    local dir=$CACHE/$1 inputs=$2 temp=$CACHE/$1.part
+# made PART INPUTS: whether the cache holds PART, made from these INPUTS.
+made() { [[ -f $CACHE/$1/.made-from && $(<"$CACHE/$1/.made-from") == "$2" ]]; }
+
+# make_part PART INPUTS MAKER ARGS...: makes PART of the cache by MAKER ARGS... FOLDER, unless it is made already.
+# Only a finished folder takes its place: an interrupted build leaves nothing half done behind.
+make_part() {
+    local part=$1 inputs=$2 dir=$CACHE/$1
     shift 2
-    inputs+=$'\n'$(declare -f "$1")
-    [[ ! -f $dir/.made-from || $(<"$dir/.made-from") != "$inputs" ]] || return 0
-    rm -rf "$temp"
-    mkdir -p "$temp"
-    "$@" "$temp"
-    printf '%s\n' "$inputs" >"$temp/.made-from"
+    ! made "$part" "$inputs" || return 0
+    rm -rf "$dir.part"
+    mkdir -p "$dir.part"
+    "$@" "$dir.part"
+    printf '%s\n' "$inputs" >"$dir.part/.made-from"
     rm -rf "$dir"
-    mv "$temp" "$dir"
+    mv "$dir.part" "$dir"
 }
 
 # find_kernel NAME: "SUITE IMAGE-PACKAGE".
 find_kernel() {
-    local name=$1 suites suite generic='^linux-image-[0-9.]+[+-][a-z0-9+~.]*-?amd64$' newest='' found
+    # Neither cloud nor realtime images, nor unsigned ones.
+    local name=$1 suites suite generic='^linux-image-[0-9.]+[+-][a-z0-9]+-amd64$' newest='' found
     read -r -a suites < <(list kernels | awk -v name="$name" '$1 == name { $1 = ""; print }')
     for suite in "${suites[@]}"; do
         open_suite "$suite"
-        found=$(suite_apt "$suite" apt-cache pkgnames linux-image- | grep -E "$generic" |
-            grep -Ev -- '-(cloud|rt)-' | sort -V || true)
+        found=$(suite_apt "$suite" apt-cache pkgnames linux-image- | grep -E "$generic" | sort -V || true)
         [[ -n $newest || -z $found ]] || newest="$suite $(tail -n 1 <<<"$found")"
         if found=$(grep -F "linux-image-$name." <<<"$found"); then
             echo "$suite $(tail -n 1 <<<"$found")"
@@ -119,32 +122,37 @@ make_sdk() {
     unpack_packages sid "$out/kernel" linux-libc-dev
 }
 
-ensure_kernel() { cached "kernels/$1" "$(list kernels | grep -E "^$1 "; list modules)" make_kernel "$1"; }
-ensure_root() { cached user-space "$(list user-space)" make_root; }
-ensure_sdk() { cached sdk "$(list sdk)" make_sdk; }
+# What a part is made from: its lists, and the recipe itself.
+kernel_inputs() { list kernels | grep -E "^$1 "; list modules; declare -f make_kernel pick_modules; }
+root_inputs() { list user-space; declare -f make_root; }
+sdk_inputs() { list sdk; declare -f make_sdk; }
 
-ensure_all() {
+make_sdk_part() { make_part sdk "$(sdk_inputs)" make_sdk; }
+
+# make_all KERNEL...
+make_all() {
     local name
     host_packages
     for name; do
-        ensure_kernel "$name"
+        make_part "kernels/$name" "$(kernel_inputs "$name")" make_kernel "$name"
     done
-    ensure_root
-    ensure_sdk
+    make_part user-space "$(root_inputs)" make_root
+    make_sdk_part
 }
 
 deps() {
     local names name
     names=$(select_kernels "$@")
     # shellcheck disable=SC2086
-    with_lock deps ensure_all $names
+    with_lock deps make_all $names
     for name in $names; do
         say "kernel $name: $(<"$CACHE/kernels/$name/version")"
     done
     say "ready in $CACHE ($(du -sh "$CACHE" | cut -f1))"
 }
 
+# Asked for by every make: it neither waits for a lock nor touches the network when there is nothing to do.
 sdk() {
-    with_lock deps ensure_sdk
+    made sdk "$(sdk_inputs)" || with_lock deps make_sdk_part
     echo "$CACHE/sdk"
 }

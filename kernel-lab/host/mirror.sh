@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # Debian suites other than the host's, read through a private apt configuration each: the machine's own
 # sources, lists and state stay as they are.
 
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+NEWER_KEYRING=$CACHE/apt/keyring$KEYRING
 
 # The mirror that this machine uses itself.
 mirror() {
-    local codename uri
+    local codename uri format='$(REPO_URI) $(RELEASE) $(COMPONENT)'
     codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    uri=${LAB_MIRROR:-$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    uri=${LAB_MIRROR:-$(apt-get indextargets --format "$format" 'Created-By: Packages' |
         awk -v release="$codename" '$2 == release && $3 == "main" { print $1; exit }')}
     [[ -n $uri ]] || die "apt on this machine names no Debian mirror of '$codename'; set LAB_MIRROR to its address"
     echo "$uri"
 }
 
-suite_sources() { echo "deb [signed-by=$KEYRING] $(mirror) $1 main"; }
+suite_sources() {
+    local keyring=$KEYRING
+    [[ ! -f $NEWER_KEYRING ]] || keyring=$NEWER_KEYRING
+    echo "deb [signed-by=$keyring] $(mirror) $1 main"
+}
 
 suite_apt() {
     local suite=$1
@@ -28,7 +34,6 @@ fetch_keyring() {
     say "fetching a newer debian-archive-keyring"
     mkdir -p "$dir"
     (cd "$dir" && apt-get -q download debian-archive-keyring >&2 && dpkg-deb -x debian-archive-keyring_*.deb .)
-    KEYRING=$dir$KEYRING
 }
 
 write_suite() {

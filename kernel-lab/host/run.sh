@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # One boot for each kernel; all suites in it.
 
-# A boot without a line of output for this long hangs. The guest ends a silent suite earlier than that by itself.
-SILENCE=${LAB_SILENCE:-90}
-
 qemu_command() {
-    local name=$1 build=$2 icount=$3 accel=(-accel tcg,thread=multi -smp 2) options=
+    local name=$1 build=$2 icount=$3 accel=(-accel "tcg,thread=multi" -smp 2) options=
     if [[ $icount == yes ]]; then
-        accel=(-accel tcg,thread=single -icount shift=1,sleep=off -smp 1)
+        accel=(-accel "tcg,thread=single" -icount "shift=1,sleep=off" -smp 1)
         options='nokaslr norandmaps'
     elif [[ ${LAB_KVM:-0} == 1 ]]; then
         # Opt-in only: there are machines where the device exists and hangs.
@@ -21,38 +19,45 @@ qemu_command() {
         -virtfs "local,path=$build,mount_tag=work,security_model=none,multidevs=remap")
 }
 
-# Copies the output of the guest to stdout until it ends. Fails when it hangs.
+# watch_guest LIMIT SILENCE: copies the output of the guest to stdout until it ends; fails when it hangs.
 watch_guest() {
-    local pid=$1 limit=$2 line status start=$SECONDS
+    local limit=$1 silence=$2 line status start=$SECONDS
     while true; do
         status=0
-        IFS= read -r -t "$SILENCE" line || status=$?
+        IFS= read -r -t "$silence" line || status=$?
         if [[ $status -gt 128 ]]; then
-            say "no output for $SILENCE seconds"
+            say "no output for $silence seconds"
+            return 1
         elif [[ $status -ne 0 ]]; then
             return 0
-        else
-            printf '%s\n' "${line%$'\r'}"
-            [[ $((SECONDS - start)) -gt $limit ]] || continue
-            say "the boot took more than $limit seconds"
         fi
-        kill -KILL "$pid" 2>/dev/null || true
-        return 1
+        printf '%s\n' "${line%$'\r'}"
+        if [[ $((SECONDS - start)) -gt $limit ]]; then
+            say "the boot took more than $limit seconds"
+            return 1
+        fi
     done
 }
 
-# boot NAME BUILD ICOUNT LIMIT: status 0 if the guest ran to its end; $passed, $failed and $skipped grow.
+# boot NAME BUILD ICOUNT LIMIT SILENCE: adds the guest's results to $passed, $failed and $skipped.
 boot() {
-    local name=$1 build=$2 icount=$3 limit=$4 log=$2/lab/console-$1.log tally=$2/lab/tally qemu_pid out QEMU hung=no
+    local name=$1 build=$2 icount=$3 limit=$4 silence=$5 log=$2/lab/console-$1.log tally=$2/lab/tally
+    local qemu_pid out QEMU hung=no
     rm -f "$log" "$tally"
     cat "$CACHE/kernels/$name/modules.cpio" "$build/lab/init.cpio" >"$build/lab/initrd-$name"
     say "booting $(<"$CACHE/kernels/$name/version")"
     qemu_command "$name" "$build" "$icount"
     coproc GUEST { exec "${QEMU[@]}" </dev/null; }
     qemu_pid=$GUEST_PID
+    # shellcheck disable=SC2064
+    trap "kill -KILL $qemu_pid 2>/dev/null" EXIT
     exec {out}<&"${GUEST[0]}"
-    watch_guest "$qemu_pid" "$limit" <&"$out" || hung=yes
+    if ! watch_guest "$limit" "$silence" <&"$out"; then
+        hung=yes
+        kill -KILL "$qemu_pid" 2>/dev/null || true
+    fi
     wait "$qemu_pid" 2>/dev/null || true
+    trap - EXIT
     exec {out}<&-
     if grep -aE 'WARNING:|BUG:|Oops|Kernel panic|Call Trace' "$log" >&2; then
         say "the kernel complained, see $log"
@@ -69,14 +74,14 @@ boot() {
     passed=$((passed + guest_passed)) failed=$((failed + guest_failed)) skipped=$((skipped + guest_skipped))
 }
 
-# prepare_build BUILD SUITES LIBS ICOUNT: what the guest reads from the build folder.
+# prepare_build BUILD SUITES LIBS ICOUNT SILENCE: what the guest reads from the build folder.
 prepare_build() {
-    local build=$1 suites=$2 libs=$3 icount=$4
+    local build=$1 suites=$2 libs=$3 icount=$4 silence=$5
     mkdir -p "$build/lab/out"
     rm -rf "$build/lab/guest" "$build/lab/suites"
     cp -r "$LAB_DIR/guest" "$LAB_DIR/suites" "$build/lab/"
     list modules >"$build/lab/modules"
-    printf '%s=%q\n' LAB_SUITES "$suites" LAB_LIBS "$libs" LAB_ICOUNT "$icount" LAB_SILENCE "$((SILENCE - 20))" \
+    printf '%s=%q\n' LAB_SUITES "$suites" LAB_LIBS "$libs" LAB_ICOUNT "$icount" LAB_SILENCE "$((silence - 20))" \
         >"$build/lab/job"
     rm -rf "$build/lab/initrd"
     mkdir -p "$build/lab/initrd/bin"
@@ -87,16 +92,17 @@ prepare_build() {
 
 # Prepares under the lock too: a second run may be given the same build folder.
 boot_all() {
-    local build=$1 suites=$2 libs=$3 icount=$4 limit=$5 name
-    shift 5
-    prepare_build "$build" "$suites" "$libs" "$icount"
+    local build=$1 suites=$2 libs=$3 icount=$4 limit=$5 silence=$6 name
+    shift 6
+    prepare_build "$build" "$suites" "$libs" "$icount" "$silence"
     for name; do
-        boot "$name" "$build" "$icount" "$limit"
+        boot "$name" "$build" "$icount" "$limit" "$silence"
     done
 }
 
 run() {
-    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=900 names
+    # A boot without a line of output for $silence seconds hangs; the guest ends a silent suite a little earlier.
+    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=900 silence=90 names suite
     while [[ $# -gt 0 ]]; do
         case $1 in
             --kernel) kernels=${2//,/ }; shift ;;
@@ -104,7 +110,7 @@ run() {
             --lib) libs=$2; shift ;;
             --build) build=$2; shift ;;
             --timeout) limit=$2; shift ;;
-            --icount) icount=yes ;;
+            --icount) icount=yes silence=900 ;;
             *) die "unknown option '$1'; see 'lab help'" ;;
         esac
         shift
@@ -118,17 +124,16 @@ run() {
     build=$(cd "$build" && pwd)
     [[ $libs == system || -f $build/librdmacm.so.1 ]] || die "$build/librdmacm.so.1 is missing: build it first"
     [[ $suites != all ]] || suites=$(cd "$LAB_DIR/suites" && printf '%s ' *.sh | sed 's/\.sh / /g')
-    local suite
     for suite in $suites; do
         [[ -f $LAB_DIR/suites/$suite.sh ]] || die "there is no suite '$suite'"
     done
     # shellcheck disable=SC2086
     names=$(select_kernels $kernels)
     # shellcheck disable=SC2086
-    with_lock deps ensure_all $names
+    with_lock deps make_all $names
     local passed=0 failed=0 skipped=0
     # shellcheck disable=SC2086
-    with_lock run boot_all "$build" "$suites" "$libs" "$icount" "$limit" $names
+    with_lock run boot_all "$build" "$suites" "$libs" "$icount" "$limit" "$silence" $names
     echo "lab: $passed passed, $failed failed, $skipped skipped"
     [[ $failed -eq 0 && $passed -gt 0 ]]
 }

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
 # Shows that the lab itself is sound: soft RoCE works, and a program is started with the library under test.
 source /work/lab/guest/lib.sh
 
