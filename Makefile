@@ -72,6 +72,7 @@ check-headers:
 
 SDK = $(shell kernel-lab/lab sdk)
 include tests-c/tests.mk
+include benches/benches.mk
 
 lab: $(SHIPPED) $(C_TESTS)
 	cp docs/differences.md $(BUILD)/
@@ -85,7 +86,7 @@ install: all
 	install -m 644 include/rdma/*.h $(DESTDIR)$(PREFIX)/include/rdma
 
 bench: $(SHIPPED) $(C_BENCHES)
-	kernel-lab/lab run --kernel $(KERNEL) --suite bench --lib both --build $(BUILD) --icount
+	kernel-lab/lab run --kernel $(KERNEL) --suite bench --lib ours --build $(BUILD) --icount
 
 clean:
 	rm -rf $(BUILD) target

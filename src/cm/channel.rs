@@ -120,7 +120,7 @@ impl Channel {
         let waiting = self.state.fetch_or(CLOSED, Ordering::SeqCst) & !CLOSED;
         // Where no wake-up can be sent, as in the child of a fork, whose parent has the waiting threads, closing the
         // descriptor is all that is left.
-        if waiting == 0 || (0..waiting).any(|_| wake::ring(self.fd()).is_err()) {
+        if waiting == 0 || (0..waiting).any(|_| wake::one_waiter(self.fd()).is_err()) {
             self.close();
             return;
         }

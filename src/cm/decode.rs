@@ -11,6 +11,7 @@ use crate::ctypes::{
 };
 use crate::diag;
 use crate::errno::Result;
+use crate::sys::thread::uncancellable;
 use crate::uapi::{AhAttr, ConnParam, EventReply, UdParam};
 use std::ptr;
 use std::sync::Arc;
@@ -26,11 +27,11 @@ pub fn decode(id: Arc<CmId>, reply: &EventReply) -> Option<(Contents, &[u8])> {
             Some((contents, &[]))
         }
         RDMA_CM_EVENT_ADDR_RESOLVED => {
-            let result = query::address_resolved(&contents.id);
+            let result = uncancellable(|| query::address_resolved(&contents.id));
             Some((contents.turned_into(RDMA_CM_EVENT_ADDR_ERROR, result), &[]))
         }
         RDMA_CM_EVENT_ROUTE_RESOLVED => {
-            let result = query::route_resolved(&contents.id);
+            let result = uncancellable(|| query::route_resolved(&contents.id));
             Some((contents.turned_into(RDMA_CM_EVENT_ROUTE_ERROR, result), &[]))
         }
         RDMA_CM_EVENT_INTERNAL => {
@@ -48,7 +49,7 @@ pub fn decode(id: Arc<CmId>, reply: &EventReply) -> Option<(Contents, &[u8])> {
                 conn.private_data.get(..usize::from(conn.private_data_len))
             };
             if kind == RDMA_CM_EVENT_CONNECT_REQUEST {
-                contents = requested(contents, reply.id)?;
+                contents = uncancellable(|| requested(contents, reply.id))?;
             }
             Some((contents, private_data.unwrap_or_default()))
         }

@@ -4,18 +4,21 @@
 //! The application reads and writes the public struct whenever it likes, from any thread. So no reference to it ever
 //! exists here: single fields are read and written through its address.
 
+use super::bell::Bells;
 use super::channel::Channel;
 use super::device::{Device, Name};
 use super::event::Handed;
 use super::ledger::Ledger;
+use super::uid::{SUBJECTS, Subject};
+use super::{bell, wake};
 use crate::ctypes::{
     IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_gid, ibv_qp_type, ibv_sa_path_rec, rdma_cm_id,
     rdma_event_channel, rdma_port_space,
 };
 use crate::errno::{Errno, Result};
-use crate::sync::{Key, Lock, Table};
+use crate::sync::{Key, Lock};
 use crate::sys::memory;
-use crate::uapi::{CreateId, DestroyId, SockaddrStorage};
+use crate::uapi::{CreateId, SockaddrStorage};
 use crate::ucma::{self, Fd};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -23,9 +26,6 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 use zerocopy::FromZeros;
-
-/// The ids of this process, by the number that the kernel hands back with each event.
-static IDS: Table<Arc<CmId>> = Table::new();
 
 /// The application sees the first field and points to it.
 #[repr(C)]
@@ -37,6 +37,7 @@ pub struct CmId {
     ps: rdma_port_space,
     qp_type: ibv_qp_type,
     ledger: Ledger,
+    bells: Bells,
     /// One of `channels`.
     channel: AtomicPtr<Channel>,
     /// Every channel that the id has been on: another thread may be about to use one that the id just left.
@@ -58,11 +59,11 @@ pub fn create(channel: Option<Arc<Channel>>, context: *mut c_void, ps: rdma_port
     let space = u16::try_from(ps).map_err(|_| Errno::EINVAL)?;
     let synchronous = channel.is_none();
     let channel = channel.map_or_else(Channel::open, Ok)?;
-    let result = IDS.insert_with(|key| {
+    let result = insert_with(|key| {
         let command =
             CreateId { uid: key.raw(), ps: space, qp_type: qp_type as u8, ..FromZeros::new_zeroed() };
         let handle = ucma::request(&channel.fd(), command)?.id;
-        Ok(Arc::new(CmId::new(key, handle, Arc::clone(&channel), synchronous, context, ps, qp_type)))
+        Ok(CmId::new(key, handle, Arc::clone(&channel), synchronous, context, ps, qp_type))
     });
     if result.is_err() && synchronous {
         channel.destroy();
@@ -70,14 +71,12 @@ pub fn create(channel: Option<Arc<Channel>>, context: *mut c_void, ps: rdma_port
     result
 }
 
-/// The id that an event names.
-pub fn by_key(key: Key) -> Option<Arc<CmId>> {
-    IDS.get(key)
-}
-
-/// The kernel's part of an id, gone. Returns how many events of it the kernel has reported.
-fn destroy_in_kernel(fd: Fd, handle: u32) -> Result<u32> {
-    Ok(ucma::request(&fd, DestroyId { id: handle, ..FromZeros::new_zeroed() })?.events_reported)
+fn insert_with(make: impl FnOnce(Key) -> Result<CmId>) -> Result<Arc<CmId>> {
+    let subject = SUBJECTS.insert_with(|key| Ok(Subject::Id(Arc::new(make(key)?))))?;
+    match subject {
+        Subject::Id(id) => Ok(id),
+        Subject::Bell(_) => Err(Errno::EIO),
+    }
 }
 
 impl CmId {
@@ -103,6 +102,7 @@ impl CmId {
             ps,
             qp_type,
             ledger: Ledger::default(),
+            bells: Bells::default(),
             channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
             channels: Lock::new(vec![channel]),
             synchronous: AtomicBool::new(synchronous),
@@ -117,12 +117,10 @@ impl CmId {
         let fd = channel.fd();
         // SAFETY: the public struct is alive; the field is read by value.
         let context = unsafe { (*listener.public()).context };
-        IDS.insert_with(|key| {
-            Ok(Arc::new(CmId::new(key, handle, channel, false, context, listener.ps, listener.qp_type)))
-        })
-        .inspect_err(|_| {
-            let _ = destroy_in_kernel(fd, handle);
-        })
+        insert_with(|key| Ok(CmId::new(key, handle, channel, false, context, listener.ps, listener.qp_type)))
+            .inspect_err(|_| {
+                let _ = wake::end(fd, handle);
+            })
     }
 
     /// For the application. Of this pointer an [`Arc`] can be made again.
@@ -176,6 +174,19 @@ impl CmId {
     /// Whether the channel is the id's own: calls on it wait for their event.
     pub fn is_synchronous(&self) -> bool {
         self.synchronous.load(Ordering::Acquire)
+    }
+
+    /// A reference to keep. EINVAL for an id that is destroyed.
+    pub fn shared(&self) -> Result<Arc<CmId>> {
+        match SUBJECTS.get(self.key) {
+            Some(Subject::Id(id)) => Ok(id),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// Its user events that ride on hidden ids.
+    pub fn bells(&self) -> &Bells {
+        &self.bells
     }
 
     /// The account of its events.
@@ -307,20 +318,21 @@ impl CmId {
 /// Where the kernel has already forgotten the id, or refuses every command of this process (a child of the one that
 /// made it), the memory is freed and the error returned; other errors leave everything as it was.
 pub fn destroy(id: &Arc<CmId>) -> Result<()> {
-    let result = destroy_in_kernel(id.fd(), id.handle);
+    let result = wake::end(id.fd(), id.handle);
     match result {
-        Ok(reported) => {
+        Ok(reply) => {
+            bell::withdraw_all(id);
             id.acknowledge_own();
-            id.ledger.settle(reported);
+            id.ledger.settle(reply.events_reported);
         }
-        Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => {}
+        Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => bell::withdraw_all(id),
         Err(error) => return Err(error),
     }
     if id.is_synchronous() {
         id.channel().destroy();
     }
     // This was the reference that stood for the application's.
-    drop(IDS.remove(id.key));
+    drop(SUBJECTS.remove(id.key));
     result.map(|_| ())
 }
 

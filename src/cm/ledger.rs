@@ -16,6 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Account {
     /// Events that the kernel has reported and that need no acknowledgement any more. Wraps as the kernel's does.
     done: u32,
+    /// Events that were taken without the kernel counting them for the id. Wraps too.
+    uncounted: u32,
     /// The holder of each event in the application's hands.
     held: Vec<Token>,
     /// Threads in [`Ledger::settle`].
@@ -30,6 +32,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// A thread is about to get an event that the kernel does not count for the id.
+    pub fn expect(&self) {
+        let mut account = self.account.lock();
+        account.uncounted = account.uncounted.wrapping_add(1);
+    }
+
     /// A thread gets an event.
     pub fn hand_out(&self, holder: Token) {
         let held = &mut self.account.lock().held;
@@ -60,7 +68,7 @@ impl Ledger {
         }
     }
 
-    /// Waits until all of the `reported` events are acknowledged or held by the calling thread.
+    /// Waits until all events, those `reported` by the kernel and the uncounted ones, are acknowledged or held by the calling thread.
     pub fn settle(&self, reported: u32) {
         let mut account = self.account.lock();
         if !account.open(reported) {
@@ -83,7 +91,7 @@ impl Account {
     fn open(&self, reported: u32) -> bool {
         let me = thread::current();
         let own = self.held.iter().filter(|holder| **holder == me).count();
-        reported.wrapping_sub(self.done) as usize > own
+        reported.wrapping_add(self.uncounted).wrapping_sub(self.done) as usize > own
     }
 }
 
@@ -149,6 +157,18 @@ mod tests {
         ledger.settle(1);
         assert_eq!(ledger.account.lock().done, 1);
         other.join().unwrap();
+    }
+
+    #[test]
+    fn events_that_the_kernel_does_not_count_are_waited_for_as_well() {
+        let ledger = Ledger::default();
+        ledger.expect();
+        assert!(ledger.account.lock().open(0));
+        ledger.hand_out(thread::current());
+        ledger.settle(0);
+        ledger.acknowledge(thread::current());
+        assert!(!ledger.account.lock().open(0));
+        assert!(ledger.account.lock().open(1));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Moving an id to another channel.
 
+use super::bell;
 use super::channel::Channel;
 use super::id::CmId;
 use crate::errno::{Errno, Result};
@@ -21,7 +22,8 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     let old = id.own_channel()?;
     let channel = target.map_or_else(Channel::open, Ok)?;
     let command = MigrateId { id: id.handle(), fd: old.fd().0 as u32, ..FromZeros::new_zeroed() };
-    let reported = match ucma::request(&channel.fd(), command) {
+    let moved = bell::move_along(id, old.fd(), channel.fd(), || ucma::request(&channel.fd(), command));
+    let reported = match moved {
         Ok(reply) => reply.events_reported,
         Err(error) => {
             if synchronous {

@@ -5,6 +5,7 @@
 //! waits in the kernel for an event owns nothing on its stack, since it may be cancelled there ([`waiter`]).
 
 pub mod address;
+mod bell;
 pub mod channel;
 mod decode;
 pub mod device;
@@ -20,6 +21,7 @@ pub mod name;
 mod path;
 mod query;
 mod synchronous;
+mod uid;
 pub mod user;
 mod waiter;
 mod wake;

@@ -2,19 +2,20 @@
 //! Events that the application writes itself.
 
 use super::id::CmId;
+use super::{bell, wake};
 use crate::ctypes::{RDMA_CM_EVENT_USER, rdma_cm_event_type};
 use crate::errno::{Errno, Result};
-use crate::uapi::WriteCmEvent;
-use crate::ucma;
 use std::ffi::c_int;
 
-/// Puts a user event at the end of the queue of the id's channel. EINVAL for any other kind.
+/// Puts a user event at the end of the queue of the id's channel. EINVAL for any other kind; ENODEV if the kernel has
+/// no command for it and no active port either.
 #[inline]
 pub fn write(id: &CmId, event: rdma_cm_event_type, status: c_int, arg: u64) -> Result<()> {
     if event != RDMA_CM_EVENT_USER {
         return Err(Errno::EINVAL);
     }
-    let command =
-        WriteCmEvent { id: id.handle(), reserved: 0, event, status: status as u32, param: arg.into() };
-    ucma::order(&id.fd(), command)
+    match wake::write(id.fd(), id.handle(), event, status, arg) {
+        Err(Errno::EINVAL) => bell::write(id.shared()?, status, arg),
+        other => other,
+    }
 }

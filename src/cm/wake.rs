@@ -1,25 +1,78 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! A wake-up that no application sees: an event of an id that only the kernel knows.
+//! Making the kernel queue an event on a channel, so that its descriptor is readable: by command where the kernel has
+//! one for that (Linux 6.18), else by the address resolution of a hidden id.
 
-use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_TCP};
-use crate::errno::Result;
-use crate::uapi::{CreateId, WriteCmEvent};
+use super::family;
+use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_TCP, rdma_cm_event_type};
+use crate::errno::{Errno, Result};
+use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteCmEvent};
 use crate::ucma::{self, Fd};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zerocopy::FromZeros;
 
-/// A key that no table gives out.
+/// A number that no table gives out, for hidden ids that nobody asks about.
 const NOBODY: u64 = u64::MAX;
+/// A kernel number that no id has.
+const NO_ID: u32 = u32::MAX;
 
-/// Makes one thread return that waits for an event of the channel on `fd`. The hidden id goes with the descriptor.
-pub fn ring(fd: Fd) -> Result<()> {
-    let bell = ucma::request(
+/// Set once the kernel is known to lack WRITE_CM_EVENT. Its version says nothing: the command may be backported.
+static MISSING: AtomicBool = AtomicBool::new(false);
+
+/// Puts a user event of a live id into its channel by command. EINVAL if the kernel lacks the command or does not want
+/// it for this id.
+#[inline]
+pub fn write(fd: Fd, handle: u32, event: rdma_cm_event_type, status: c_int, arg: u64) -> Result<()> {
+    if MISSING.load(Ordering::Relaxed) {
+        return Err(Errno::EINVAL);
+    }
+    let result = ucma::order(
         &fd,
-        CreateId {
-            uid: NOBODY,
-            ps: RDMA_PS_TCP as u16,
-            qp_type: IBV_QPT_RC as u8,
-            ..FromZeros::new_zeroed()
-        },
-    )?;
-    ucma::order(&fd, WriteCmEvent { id: bell.id, event: RDMA_CM_EVENT_USER, ..FromZeros::new_zeroed() })
+        WriteCmEvent { id: handle, reserved: 0, event, status: status as u32, param: arg.into() },
+    );
+    if result == Err(Errno::EINVAL) {
+        probe(fd);
+    }
+    result
+}
+
+/// A kernel that has the command answers ENOENT for an id that does not exist; one that does not, EINVAL as for every
+/// unknown command.
+#[cold]
+fn probe(fd: Fd) {
+    let command = WriteCmEvent { id: NO_ID, event: RDMA_CM_EVENT_USER, ..FromZeros::new_zeroed() };
+    if ucma::order(&fd, command) == Err(Errno::EINVAL) {
+        MISSING.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Makes a hidden id on the channel and returns the kernel's number of it.
+pub fn hide(fd: Fd, uid: u64) -> Result<u32> {
+    let command =
+        CreateId { uid, ps: RDMA_PS_TCP as u16, qp_type: IBV_QPT_RC as u8, ..FromZeros::new_zeroed() };
+    Ok(ucma::request(&fd, command)?.id)
+}
+
+/// Makes an event of a hidden id arrive by resolving the wildcard address, which sends nothing. That works once for
+/// each id. ENODEV without an active port.
+pub fn resolve(fd: Fd, handle: u32) -> Result<()> {
+    let any = (libc::AF_INET as u16).to_ne_bytes();
+    ucma::order(
+        &fd,
+        ResolveIp { dst_addr: family::ip(&any), id: handle, timeout_ms: 1000, ..FromZeros::new_zeroed() },
+    )
+}
+
+/// Ends an id in the kernel, with the events of it that were not taken.
+pub fn end(fd: Fd, handle: u32) -> Result<DestroyIdReply> {
+    ucma::request(&fd, DestroyId { id: handle, ..FromZeros::new_zeroed() })
+}
+
+/// Makes one thread return that waits for an event of the channel. The hidden id goes with the descriptor.
+pub fn one_waiter(fd: Fd) -> Result<()> {
+    let handle = hide(fd, NOBODY)?;
+    match write(fd, handle, RDMA_CM_EVENT_USER, 0, 0) {
+        Err(Errno::EINVAL) => resolve(fd, handle),
+        other => other,
+    }
 }

@@ -5,5 +5,6 @@
 pub mod device;
 pub mod memory;
 pub mod netlink;
+pub mod poll;
 pub mod symbol;
 pub mod thread;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Telling threads apart.
+//! Telling threads apart, and keeping them from being cancelled.
+
+use std::ffi::c_int;
+use std::ptr;
 
 /// Names a thread as long as it lives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,4 +13,20 @@ pub struct Token(libc::pthread_t);
 pub fn current() -> Token {
     // SAFETY: pthread_self has no precondition.
     Token(unsafe { libc::pthread_self() })
+}
+
+unsafe extern "C" {
+    fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+}
+const PTHREAD_CANCEL_DISABLE: c_int = 1;
+
+/// Does work that must not end in the middle: the calling thread cannot be cancelled meanwhile.
+pub fn uncancellable<R>(work: impl FnOnce() -> R) -> R {
+    let mut old = 0;
+    // SAFETY: `old` is a valid place; the state given back is the one that was there.
+    unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut old) };
+    let result = work();
+    // SAFETY: as above; the old value is not wanted.
+    unsafe { pthread_setcancelstate(old, ptr::null_mut()) };
+    result
 }
