@@ -2,22 +2,10 @@
 /* Devices are open while somebody uses them, and only then. */
 #include "helper.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
 static struct rdma_event_channel *channel;
-
-static struct rdma_cm_id *open_bound_id(void)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET };
-	struct rdma_cm_id *id = open_id(channel);
-
-	inet_pton(AF_INET, DEVICE_ADDRESS, &address.sin_addr);
-	check_ok(rdma_bind_addr(id, (struct sockaddr *)&address));
-	check(id->verbs, "no device");
-	return id;
-}
 
 static int open_devices(void)
 {
@@ -88,8 +76,8 @@ static void ids_share_a_device(void)
 	struct ibv_context **devices;
 
 	channel = open_channel();
-	first = open_bound_id();
-	second = open_bound_id();
+	first = open_bound_id(channel);
+	second = open_bound_id(channel);
 	devices = get_devices(1);
 	check(first->verbs == second->verbs && first->verbs == devices[0], "two contexts of one device");
 	check(open_devices() == 1, "%d device descriptors", open_devices());
@@ -107,7 +95,7 @@ static void bound_id_lets_go(void)
 
 	channel = open_channel();
 	for (int i = 0; i < 10; i++) {
-		id = open_bound_id();
+		id = open_bound_id(channel);
 		check(open_devices() == 1, "%d device descriptors", open_devices());
 		check_ok(rdma_destroy_id(id));
 		check(open_devices() == 0, "%d device descriptors left", open_devices());
@@ -123,7 +111,7 @@ static void list_outlives_the_id(void)
 
 	channel = open_channel();
 	devices = get_devices(1);
-	check_ok(rdma_destroy_id(open_bound_id()));
+	check_ok(rdma_destroy_id(open_bound_id(channel)));
 	check_ok(ibv_query_device(devices[0], &attributes));
 	rdma_free_devices(devices);
 	rdma_destroy_event_channel(channel);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "helper.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -19,6 +20,17 @@ struct rdma_cm_id *open_id(struct rdma_event_channel *channel)
 	struct rdma_cm_id *id;
 
 	check_ok(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
+	return id;
+}
+
+struct rdma_cm_id *open_bound_id(struct rdma_event_channel *channel)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct rdma_cm_id *id = open_id(channel);
+
+	inet_pton(AF_INET, DEVICE_ADDRESS, &address.sin_addr);
+	check_ok(rdma_bind_addr(id, (struct sockaddr *)&address));
+	check(id->verbs, "no device");
 	return id;
 }
 

@@ -16,6 +16,8 @@
 struct rdma_event_channel *open_channel(void);
 /* An unbound RDMA_PS_TCP id. */
 struct rdma_cm_id *open_id(struct rdma_event_channel *channel);
+/* The same, bound to the lab's device. */
+struct rdma_cm_id *open_bound_id(struct rdma_event_channel *channel);
 
 void write_event(struct rdma_cm_id *id, int status, uint64_t arg);
 /* The next event, which must be a user event with these values; not acknowledged. */

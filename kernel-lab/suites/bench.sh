@@ -11,6 +11,7 @@ if [[ $LAB_ICOUNT != yes ]]; then
     exit
 fi
 rdma_up || exit 1
+trap rdma_down EXIT
 
 libraries=(system)
 [[ $LAB_LIB == system ]] || libraries=(ours system)

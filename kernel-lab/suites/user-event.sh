@@ -4,6 +4,9 @@
 # Channels, ids, devices and user events: the C test programs, with the library under test.
 source /work/lab/guest/lib.sh
 
+PROGRAMS=(loaded event wake many destroy migrate channel cancel signals fork dl leaks event_str ids devices open_errors
+    removal)
+
 # From the distribution's library the documented differences are expected.
 expected() {
     local line test
@@ -18,7 +21,41 @@ expected() {
     done
 }
 
+no_version_warning() {
+    ! grep -H 'no version information' "$OUT"/*.err
+}
+
 rdma_up || exit 1
-for program in event wake many destroy migrate channel cancel signals fork dl leaks event_str ids devices open_errors; do
+trap rdma_down EXIT
+for program in "${PROGRAMS[@]}"; do
     run_program -t 300 "$program" | expected
 done
+check no-version-warning no_version_warning
+
+[[ $LAB_LIB == ours ]] || exit 0
+
+# By its path, without a preload: this object really comes and goes.
+LAB_LIB=system TEST_LIBRARY=/work/librdmacm.so.1 run_program -n dl.by-path dl
+
+# Under the checkers everything is slower, and fewer rounds tell as much.
+export TEST_SCALE=10 TEST_ROUNDS=20 TEST_EVENTS=800
+
+under_valgrind() {
+    run_program -t 200 -n "$1.valgrind" -w "valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite \
+        --errors-for-leak-kinds=definite --error-exitcode=99" "$@"
+}
+
+# Some seconds for each case: one for each path through the library. One processor for this, one for the rest.
+{
+    under_valgrind event in_order synchronous_id
+    under_valgrind wake blocked_thread
+    under_valgrind destroy undelivered held_by_the_caller held_by_another_thread
+    under_valgrind migrate pending_events_follow
+    under_valgrind channel four_waiters
+    under_valgrind ids resolved
+    under_valgrind devices bound_id_lets_go
+} &
+for program in event wake many destroy migrate channel cancel signals fork ids devices; do
+    run_program -t 300 -n "$program.asan" "/work/tests-asan/$program"
+done
+wait
