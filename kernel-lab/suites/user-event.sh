@@ -5,7 +5,7 @@
 source /work/lab/guest/lib.sh
 
 PROGRAMS=(loaded event wake many destroy migrate channel cancel signals fork dl leaks event_str ids devices open_errors
-    removal)
+    removal tour)
 
 # From the distribution's library the documented differences are expected.
 expected() {
@@ -40,21 +40,9 @@ LAB_LIB=system TEST_LIBRARY=/work/librdmacm.so.1 run_program -n dl.by-path dl
 # Under the checkers everything is slower, and fewer rounds tell as much.
 export TEST_SCALE=10 TEST_ROUNDS=20 TEST_EVENTS=800
 
-under_valgrind() {
-    run_program -t 200 -n "$1.valgrind" -w "valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite \
-        --errors-for-leak-kinds=definite --error-exitcode=99" "$@"
-}
-
-# Some seconds for each case: one for each path through the library. One processor for this, one for the rest.
-{
-    under_valgrind event in_order synchronous_id
-    under_valgrind wake blocked_thread
-    under_valgrind destroy undelivered held_by_the_caller held_by_another_thread
-    under_valgrind migrate pending_events_follow
-    under_valgrind channel four_waiters
-    under_valgrind ids resolved
-    under_valgrind devices bound_id_lets_go
-} &
+# One processor for this, which takes longer than all the rest, one for the rest.
+run_program -t 200 -n tour.valgrind -w "valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite \
+    --errors-for-leak-kinds=definite --error-exitcode=99" tour &
 for program in event wake many destroy migrate channel cancel signals fork ids devices; do
     run_program -t 300 -n "$program.asan" "/work/tests-asan/$program"
 done
