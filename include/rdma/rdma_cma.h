@@ -215,40 +215,6 @@ struct rdma_route {
     int num_paths;
 };
 
-/** One end of a connection, a listener, or a datagram endpoint: RDMA's counterpart of a socket. */
-struct rdma_cm_id {
-    /** The device the id is bound to, or NULL. */
-    struct ibv_context *verbs;
-    /** Where the id's events arrive. */
-    struct rdma_event_channel *channel;
-    /** The application's own pointer; the library does not look at it. */
-    void *context;
-    /** The queue pair made by rdma_create_qp(), or NULL. */
-    struct ibv_qp *qp;
-    /** Addresses and paths. */
-    struct rdma_route route;
-    /** Port space. */
-    enum rdma_port_space ps;
-    /** Port of the device, counted from 1; 0 while the id is not bound to a device. */
-    uint8_t port_num;
-    /** The last event of an id with synchronous operations, or NULL. */
-    struct rdma_cm_event *event;
-    /** Completion channel of the send queue, or NULL. */
-    struct ibv_comp_channel *send_cq_channel;
-    /** Completion queue of the send queue, or NULL. */
-    struct ibv_cq *send_cq;
-    /** Completion channel of the receive queue, or NULL. */
-    struct ibv_comp_channel *recv_cq_channel;
-    /** Completion queue of the receive queue, or NULL. */
-    struct ibv_cq *recv_cq;
-    /** The shared receive queue made by rdma_create_srq(), or NULL. */
-    struct ibv_srq *srq;
-    /** Protection domain, or NULL. */
-    struct ibv_pd *pd;
-    /** Kind of queue pair. */
-    enum ibv_qp_type qp_type;
-};
-
 /** Parameters of a connection, given to rdma_connect() and rdma_accept() and reported by events. */
 struct rdma_conn_param {
     /** Data for the peer, sent with the request or the answer, or NULL. */
@@ -306,6 +272,40 @@ struct rdma_cm_event {
     } param;
 };
 
+/** One end of a connection, a listener, or a datagram endpoint: RDMA's counterpart of a socket. */
+struct rdma_cm_id {
+    /** The device the id is bound to, or NULL. */
+    struct ibv_context *verbs;
+    /** Where the id's events arrive. */
+    struct rdma_event_channel *channel;
+    /** The application's own pointer; the library does not look at it. */
+    void *context;
+    /** The queue pair made by rdma_create_qp(), or NULL. */
+    struct ibv_qp *qp;
+    /** Addresses and paths. */
+    struct rdma_route route;
+    /** Port space. */
+    enum rdma_port_space ps;
+    /** Port of the device, counted from 1; 0 while the id is not bound to a device. */
+    uint8_t port_num;
+    /** The last event of an id with synchronous operations, or NULL. */
+    struct rdma_cm_event *event;
+    /** Completion channel of the send queue, or NULL. */
+    struct ibv_comp_channel *send_cq_channel;
+    /** Completion queue of the send queue, or NULL. */
+    struct ibv_cq *send_cq;
+    /** Completion channel of the receive queue, or NULL. */
+    struct ibv_comp_channel *recv_cq_channel;
+    /** Completion queue of the receive queue, or NULL. */
+    struct ibv_cq *recv_cq;
+    /** The shared receive queue made by rdma_create_srq(), or NULL. */
+    struct ibv_srq *srq;
+    /** Protection domain, or NULL. */
+    struct ibv_pd *pd;
+    /** Kind of queue pair. */
+    enum ibv_qp_type qp_type;
+};
+
 /**
  * One address, with what is needed to connect to it or to listen on it. Results form a list, to be freed as a
  * whole with rdma_freeaddrinfo().
@@ -352,6 +352,177 @@ struct rdma_cm_join_mc_attr_ex {
     /** Address of the group. */
     struct sockaddr *addr;
 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Binds an id to a local address. If it belongs to an RDMA device, the id is bound to the device too: id->verbs,
+ * id->pd and id->port_num are set.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL, for an address of an unknown family and for an id that is bound already,
+ * EADDRNOTAVAIL for an address that is not local, EADDRINUSE for a port that is taken, ENODEV if the device cannot be
+ * opened.
+ */
+int rdma_bind_addr(struct rdma_cm_id *id,
+                   struct sockaddr *addr);
+
+/**
+ * Finds the device and the hardware address towards a destination, within a time in milliseconds. The source, if it
+ * is not NULL, is bound to first.
+ *
+ * The result is RDMA_CM_EVENT_ADDR_RESOLVED or RDMA_CM_EVENT_ADDR_ERROR.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id or dst_addr, for an address of an unknown family, and for an id in
+ * another state; what the kernel says, such as ENETUNREACH or ENODEV. On an id with a channel of its own also what
+ * the event tells, such as ETIMEDOUT.
+ */
+int rdma_resolve_addr(struct rdma_cm_id *id,
+                      struct sockaddr *src_addr,
+                      struct sockaddr *dst_addr,
+                      int timeout_ms);
+
+/**
+ * Finds the path to the resolved destination, within a time in milliseconds.
+ *
+ * The result is RDMA_CM_EVENT_ROUTE_RESOLVED or RDMA_CM_EVENT_ROUTE_ERROR.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL, for an id that is not bound to a device, and for one in another state. On an
+ * id with a channel of its own also what the event tells, such as ETIMEDOUT.
+ */
+int rdma_resolve_route(struct rdma_cm_id *id,
+                       int timeout_ms);
+
+/**
+ * Opens an event channel.
+ *
+ * Its descriptor can be polled and made non-blocking. It is closed in programs that this one executes.
+ *
+ * Errors:
+ *
+ * NULL and errno: ENODEV without an RDMA device, ENOENT without the device node, EACCES without permission to it,
+ * EMFILE or ENFILE without descriptors, ENOMEM.
+ */
+struct rdma_event_channel *rdma_create_event_channel(void);
+
+/**
+ * Closes an event channel. Destroy or migrate its ids before.
+ *
+ * Threads that wait in rdma_get_cm_event() on it return -1 with ECANCELED before this returns. NULL is ignored.
+ */
+void rdma_destroy_event_channel(struct rdma_event_channel *channel);
+
+/**
+ * Opens all RDMA devices and returns an array of them that ends with NULL. Their number is stored at num_devices
+ * unless that is NULL. A context is valid until the array is freed and no id uses the device.
+ *
+ * Errors:
+ *
+ * NULL and errno: ENODEV without an RDMA device, ENOMEM.
+ */
+struct ibv_context **rdma_get_devices(int *num_devices);
+
+/** Frees an array of rdma_get_devices(). NULL is ignored. */
+void rdma_free_devices(struct ibv_context **list);
+
+/**
+ * Takes the next event of a channel, and waits for one unless the channel's descriptor is non-blocking. Give it back
+ * with rdma_ack_cm_event(), from whichever thread.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno, with NULL in *event: EINVAL for NULL, EAGAIN if there is no event on a non-blocking channel,
+ * EINTR if a signal ended the wait, ECANCELED if the channel was destroyed, ENOMEM.
+ */
+int rdma_get_cm_event(struct rdma_event_channel *channel,
+                      struct rdma_cm_event **event);
+
+/**
+ * Gives an event back. Its memory, the private data in it included, is not valid any more.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL.
+ */
+int rdma_ack_cm_event(struct rdma_cm_event *event);
+
+/** The name of a kind of event; "UNKNOWN EVENT" for a value that is none. The string is not to be freed. */
+const char *rdma_event_str(enum rdma_cm_event_type event);
+
+/**
+ * Puts an event of the application's own into the channel that an id is on, so that a thread waiting there wakes.
+ *
+ * The receiver sees RDMA_CM_EVENT_USER, the id, the status in event->status and the argument in event->param.arg, in
+ * the order in which events were written. It counts for rdma_destroy_id() like every other event.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL and for an event other than RDMA_CM_EVENT_USER; what the kernel says, such as
+ * ENOMEM.
+ */
+int rdma_write_cm_event(struct rdma_cm_id *id,
+                        enum rdma_cm_event_type event,
+                        int status,
+                        uint64_t arg);
+
+/**
+ * Makes an id.
+ *
+ * Its events arrive on the channel. With NULL for the channel the id gets one of its own, and calls on it wait for
+ * their result.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id and for an unknown port space, ENOMEM; without a channel also those of
+ * rdma_create_event_channel().
+ */
+int rdma_create_id(struct rdma_event_channel *channel,
+                   struct rdma_cm_id **id,
+                   void *context,
+                   enum rdma_port_space ps);
+
+/**
+ * Ends an id. Events of it that were not taken from the channel are gone.
+ *
+ * This waits until other threads have acknowledged the events of the id that they hold. An event that the calling
+ * thread holds itself is no obstacle: it stays valid until it is acknowledged.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL. If the kernel has forgotten the id (EBADF, ENOENT, ENODEV) or the process is
+ * a child of the one that made it (EACCES), the id is freed all the same.
+ */
+int rdma_destroy_id(struct rdma_cm_id *id);
+
+/**
+ * Moves an id to another event channel, with its events that were not taken yet.
+ *
+ * This waits until other threads have acknowledged the events of the id that they hold; afterwards none comes from
+ * the old channel. With NULL for the channel the id gets one of its own, and calls on it wait for their result.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id, and for NULL in channel if the id already has a channel of its own.
+ */
+int rdma_migrate_id(struct rdma_cm_id *id,
+                    struct rdma_event_channel *channel);
+
+/** The local port number of an id, in network byte order; 0 if it has none. */
+__be16 rdma_get_src_port(struct rdma_cm_id *id);
+
+/** The remote port number of an id, in network byte order; 0 if it has none. */
+__be16 rdma_get_dst_port(struct rdma_cm_id *id);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
 
 /** The local address of an id; valid as long as the id. */
 static inline struct sockaddr *rdma_get_local_addr(struct rdma_cm_id *id)

@@ -10,11 +10,11 @@
 //! being hung; `pending` for a few instructions, inside or outside of the former. Nothing here may be cancelled.
 
 use super::channel::Channel;
-use super::event::{Contents, NO_PARAM};
+use super::event::{About, NO_PARAM};
 use super::id::CmId;
 use super::uid::{SUBJECTS, Subject};
 use super::wake;
-use crate::ctypes::RDMA_CM_EVENT_USER;
+use crate::ctypes::{RDMA_CM_EVENT_USER, rdma_cm_event};
 use crate::errno::{Errno, Result};
 use crate::sync::{Condition, Key, Lock};
 use crate::sys::poll;
@@ -70,8 +70,11 @@ impl Pending {
 }
 
 /// Queues a user event of the id. ENODEV without an active port; what the kernel says otherwise.
-pub fn write(id: Arc<CmId>, status: c_int, arg: u64) -> Result<()> {
+#[cold]
+#[inline(never)]
+pub fn write(id: &CmId, status: c_int, arg: u64) -> Result<()> {
     uncancellable(|| {
+        let id = id.shared()?;
         let guard = id.bells().hanging.lock();
         let channel = id.own_channel()?;
         let bell = hang(&id, channel.fd(), status, arg)?;
@@ -100,13 +103,33 @@ fn hang(id: &Arc<CmId>, fd: Fd, status: c_int, arg: u64) -> Result<Arc<Bell>> {
 }
 
 impl Bell {
-    /// The bell rang and `channel` is where it was heard: its user event is the caller's. None if the event was
-    /// withdrawn meanwhile.
-    pub fn answer(self: &Arc<Self>, channel: &Channel) -> Option<Contents> {
+    /// The bell rang and `channel` is where it was heard: its user event is the caller's, in `public`. None if the event
+    /// was withdrawn meanwhile.
+    #[cold]
+    pub fn answer(self: &Arc<Self>, channel: &Channel, public: &mut rdma_cm_event) -> Option<About> {
+        if !self.claim(channel) {
+            return None;
+        }
+        public.event = RDMA_CM_EVENT_USER;
+        public.status = self.status;
+        public.param = NO_PARAM;
+        public.param.arg = self.arg;
+        Some(About { id: Arc::clone(&self.id), listener: None })
+    }
+
+    /// The bell rang, and nobody gets its user event.
+    pub fn silence(self: &Arc<Self>, channel: &Channel) {
+        if self.claim(channel) {
+            self.id.ledger().discard();
+        }
+    }
+
+    /// Takes the event into the account of its id. False if it was withdrawn.
+    fn claim(self: &Arc<Self>, channel: &Channel) -> bool {
         let bells = self.id.bells();
         let mut pending = bells.pending.lock();
         if !pending.remove(self) {
-            return None;
+            return false;
         }
         // Under the lock: whoever finds the bell gone must find the event in the account.
         self.id.ledger().expect();
@@ -116,15 +139,7 @@ impl Bell {
         drop(pending);
         self.answered.store(true, Ordering::Release);
         uncancellable(|| self.end_anywhere(channel.fd()));
-        let mut param = NO_PARAM;
-        param.arg = self.arg;
-        Some(Contents {
-            id: Arc::clone(&self.id),
-            listener: None,
-            kind: RDMA_CM_EVENT_USER,
-            status: self.status,
-            param,
-        })
+        true
     }
 
     /// Gives up the number and the hidden id.

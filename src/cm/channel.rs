@@ -81,9 +81,11 @@ impl Channel {
     /// The oldest event that was put off.
     #[inline]
     pub fn deferred(&self) -> Option<Handed> {
-        if !self.has_deferred.load(Ordering::Acquire) {
-            return None;
-        }
+        if self.has_deferred.load(Ordering::Acquire) { self.pop_deferred() } else { None }
+    }
+
+    #[cold]
+    fn pop_deferred(&self) -> Option<Handed> {
         let mut deferred = self.deferred.lock();
         let event = deferred.pop_front();
         self.has_deferred.store(!deferred.is_empty(), Ordering::Release);
@@ -91,6 +93,7 @@ impl Channel {
     }
 
     /// A thread is about to wait for an event. ECANCELED if the channel is destroyed.
+    #[inline]
     pub fn enter(&self) -> Result<()> {
         if self.state.fetch_add(1, Ordering::SeqCst) & CLOSED == 0 {
             Ok(())
@@ -101,12 +104,18 @@ impl Channel {
     }
 
     /// A thread waits no more. The last one to leave a destroyed channel closes its descriptor.
+    #[inline]
     pub fn leave(&self) {
         if self.state.fetch_sub(1, Ordering::SeqCst) == CLOSED + 1 {
-            self.close();
-            drop(self.leaving.lock());
-            self.left.wake_all();
+            self.last_left();
         }
+    }
+
+    #[cold]
+    fn last_left(&self) {
+        self.close();
+        drop(self.leaving.lock());
+        self.left.wake_all();
     }
 
     /// Whether the channel is destroyed: what a thread waited for does not matter any more.

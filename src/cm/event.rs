@@ -6,7 +6,7 @@ use crate::ctypes::{rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type};
 use crate::errno::Result;
 use crate::sys::memory;
 use crate::sys::thread::{self, Token};
-use crate::uapi::MAX_PRIVATE_DATA;
+use crate::uapi::EventReply;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -17,29 +17,79 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[repr(C)]
 struct Event {
     public: rdma_cm_event,
-    private_data: MaybeUninit<[u8; MAX_PRIVATE_DATA]>,
-    /// The id whose destruction waits for this event; for a connection request, the listener.
-    counts_for: Arc<CmId>,
+    /// What the kernel wrote. Private data stays here: the public part points to it.
+    reply: EventReply,
+    /// The id whose destruction waits for this event; for a connection request, the listener. Set while the event is
+    /// in the application's hands.
+    counts_for: MaybeUninit<Arc<CmId>>,
     holder: Token,
-}
-
-/// What an event tells.
-pub struct Contents {
-    /// The id it is about.
-    pub id: Arc<CmId>,
-    /// The listener of a connection request.
-    pub listener: Option<Arc<CmId>>,
-    /// `RDMA_CM_EVENT_*`.
-    pub kind: rdma_cm_event_type,
-    /// 0, a negative errno, or the transport's reason.
-    pub status: c_int,
-    /// The address of private data in it is filled in by [`Blank::deliver`].
-    pub param: rdma_cm_event_param,
 }
 
 /// Parameters without a set bit.
 // SAFETY: integers and pointers; all of them may be zero.
 pub const NO_PARAM: rdma_cm_event_param = unsafe { std::mem::zeroed() };
+
+/// The ids of an event.
+pub struct About {
+    /// The id that it is about.
+    pub id: Arc<CmId>,
+    /// The listener of a connection request.
+    pub listener: Option<Arc<CmId>>,
+}
+
+/// Memory for one event that nobody has yet.
+pub struct Blank(NonNull<Event>);
+
+impl Blank {
+    /// ENOMEM without memory.
+    fn allocate() -> Result<Blank> {
+        let event = memory::allocate::<Event>(1)?;
+        // SAFETY: the memory is new and large enough; the other fields are set by deliver().
+        unsafe {
+            (&raw mut (*event.as_ptr()).public).write_bytes(0, 1);
+            (&raw mut (*event.as_ptr()).reply).write_bytes(0, 1);
+        }
+        Ok(Blank(event))
+    }
+
+    /// Where the kernel puts the event. The place does not move when the blank does.
+    pub fn place(&self) -> NonNull<EventReply> {
+        // SAFETY: the memory is alive; the address is of the field alone.
+        unsafe { NonNull::new_unchecked(&raw mut (*self.0.as_ptr()).reply) }
+    }
+
+    /// The public part, to be filled, and what the kernel wrote.
+    pub fn parts(&mut self) -> (&mut rdma_cm_event, &EventReply) {
+        // SAFETY: the memory is alive and owned by self; the fields are apart and were set by allocate().
+        unsafe { (&mut (*self.0.as_ptr()).public, &(*self.0.as_ptr()).reply) }
+    }
+
+    /// Hands it to the calling thread as an event about these ids.
+    #[inline]
+    pub fn deliver(mut self, about: About) -> Handed {
+        let (public, _) = self.parts();
+        public.id = CmId::for_application(&about.id);
+        public.listen_id = about.listener.as_ref().map_or(ptr::null_mut(), CmId::for_application);
+        let counts_for = about.listener.unwrap_or(about.id);
+        let holder = thread::current();
+        counts_for.ledger().hand_out(holder);
+        let handed = Handed(self.0);
+        // SAFETY: the memory is alive and owned by self; fields are written, none read.
+        unsafe {
+            (*self.0.as_ptr()).counts_for.write(counts_for);
+            (&raw mut (*self.0.as_ptr()).holder).write(holder);
+        }
+        std::mem::forget(self);
+        handed
+    }
+}
+
+impl Drop for Blank {
+    fn drop(&mut self) {
+        // SAFETY: the memory came from allocate() and is owned by self; nothing in it needs to be dropped.
+        unsafe { memory::release(self.0.as_ptr()) };
+    }
+}
 
 /// An event in the hands of the application, or on the way there. Nothing happens when it is dropped: it is open until
 /// [`Handed::acknowledge`].
@@ -71,62 +121,13 @@ impl Handed {
     }
 
     /// Ends the event: its memory is used for the next.
+    #[inline]
     pub fn acknowledge(self) {
         let event = self.0.as_ptr();
         // SAFETY: deliver() has set both fields, and they are read once: an open event is acknowledged once.
-        let (counts_for, holder) = unsafe { (ptr::read(&raw const (*event).counts_for), (*event).holder) };
+        let (counts_for, holder) = unsafe { ((*event).counts_for.assume_init_read(), (*event).holder) };
         counts_for.channel().spare().put(Blank(self.0));
         counts_for.ledger().acknowledge(holder);
-    }
-}
-
-/// Memory for one event, with nothing in it.
-pub struct Blank(NonNull<Event>);
-
-impl Blank {
-    /// ENOMEM without memory.
-    pub fn allocate() -> Result<Blank> {
-        memory::allocate(1).map(Blank)
-    }
-
-    /// Makes it an event in the hands of the calling thread. `private_data` is cut at the size that the kernel's
-    /// interface allows.
-    pub fn deliver(self, contents: Contents, private_data: &[u8]) -> Handed {
-        let Contents { id, listener, kind, status, mut param } = contents;
-        let handed = Handed(self.0);
-        std::mem::forget(self);
-        let event = handed.0.as_ptr();
-        let length = private_data.len().min(MAX_PRIVATE_DATA);
-        // SAFETY: `event` is this function's own memory of the right size and alignment; each field is written, none
-        // read before.
-        unsafe {
-            if length > 0 {
-                let place = (&raw mut (*event).private_data).cast::<u8>();
-                place.copy_from_nonoverlapping(private_data.as_ptr(), length);
-                // The address is the first field of the parameters of connections and of datagrams alike.
-                param.conn.private_data = place.cast();
-            }
-            (&raw mut (*event).public).write(rdma_cm_event {
-                id: CmId::for_application(&id),
-                listen_id: listener.as_ref().map_or(ptr::null_mut(), CmId::for_application),
-                event: kind,
-                status,
-                param,
-            });
-            let counts_for = listener.unwrap_or(id);
-            let holder = thread::current();
-            counts_for.ledger().hand_out(holder);
-            (&raw mut (*event).counts_for).write(counts_for);
-            (&raw mut (*event).holder).write(holder);
-        }
-        handed
-    }
-}
-
-impl Drop for Blank {
-    fn drop(&mut self) {
-        // SAFETY: the memory came from allocate() and is owned by self.
-        unsafe { memory::release(self.0.as_ptr()) };
     }
 }
 
@@ -136,6 +137,7 @@ pub struct Spare(AtomicPtr<Event>);
 
 impl Spare {
     /// The kept memory, else new one. ENOMEM without memory.
+    #[inline]
     pub fn take(&self) -> Result<Blank> {
         match NonNull::new(self.0.swap(ptr::null_mut(), Ordering::Acquire)) {
             Some(event) => Ok(Blank(event)),
@@ -144,6 +146,7 @@ impl Spare {
     }
 
     /// Keeps this one, and frees the one kept so far.
+    #[inline]
     pub fn put(&self, blank: Blank) {
         let event = self.0.swap(blank.0.as_ptr(), Ordering::AcqRel);
         std::mem::forget(blank);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Taking the next event of a channel.
+//!
+//! What every event passes through is inlined into the C entry point on purpose: in a wake-up each instruction counts
+//! (`make bench`). What is rare stays outside.
 
 use super::channel::Channel;
 use super::decode;
-use super::event::Handed;
+use super::event::{About, Handed};
 use super::uid::{SUBJECTS, Subject};
 use super::waiter::Waiter;
 use crate::diag;
@@ -11,12 +14,10 @@ use crate::errno::{Errno, Result};
 use crate::sync::Key;
 use crate::uapi::EventReply;
 use std::sync::Arc;
-use zerocopy::FromZeros;
-
-const NO_DATA: &[u8] = &[];
 
 /// The next event of the channel, waited for unless its descriptor is non-blocking (EAGAIN). EINTR if a signal ends
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
+#[inline]
 pub fn next(channel: Arc<Channel>) -> Result<Handed> {
     match channel.deferred() {
         Some(event) => Ok(event),
@@ -25,37 +26,48 @@ pub fn next(channel: Arc<Channel>) -> Result<Handed> {
 }
 
 /// As [`next`], past the events that a synchronous call put off.
+#[inline(always)]
 pub fn from_kernel(channel: Arc<Channel>) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
-    let mut reply = EventReply::new_zeroed();
     loop {
-        waiter = waiter.wait(&mut reply)?;
-        let subject = SUBJECTS.get(Key::from_raw(reply.uid));
-        if waiter.channel().is_closed() {
-            // The event may be real: it is as undelivered as those still in the queue.
-            subject.inspect(|subject| lose(subject, waiter.channel()));
-            return Err(Errno::ECANCELED);
-        }
-        let event = match subject {
-            Some(Subject::Id(id)) => decode::decode(id, &reply),
-            Some(Subject::Bell(bell)) => bell.answer(waiter.channel()).map(|contents| (contents, NO_DATA)),
-            None => {
-                diag::line(format_args!("discarding event {} of an unknown id", reply.event));
-                None
-            }
-        };
-        if let Some((contents, private_data)) = event {
-            return Ok(waiter.leave()?.deliver(contents, private_data));
+        waiter = waiter.wait()?;
+        if let Some(about) = take(&mut waiter)? {
+            return Ok(waiter.leave().deliver(about));
         }
     }
 }
 
-/// An event about `subject` was taken from the kernel, and nobody gets it.
-fn lose(subject: &Subject, channel: &Channel) {
+/// Makes an event of what the kernel wrote. None if it is not for the application.
+#[inline(always)]
+fn take(waiter: &mut Waiter) -> Result<Option<About>> {
+    let (channel, public, reply) = waiter.parts();
+    let subject = SUBJECTS.get(Key::from_raw(reply.uid));
+    if channel.is_closed() {
+        lose(subject, channel);
+        return Err(Errno::ECANCELED);
+    }
     match subject {
-        Subject::Id(id) => id.ledger().discard(),
-        Subject::Bell(bell) => {
-            bell.answer(channel).inspect(|contents| contents.id.ledger().discard());
+        Some(Subject::Id(id)) => Ok(decode::decode(id, reply, public)),
+        Some(Subject::Bell(bell)) => Ok(bell.answer(channel, public)),
+        None => {
+            report_unknown(reply);
+            Ok(None)
         }
     }
+}
+
+/// An event was taken from a channel that is destroyed by now. It may be a real one: then it is as undelivered as those
+/// that are still in the kernel.
+#[cold]
+fn lose(subject: Option<Subject>, channel: &Channel) {
+    match subject {
+        Some(Subject::Id(id)) => id.ledger().discard(),
+        Some(Subject::Bell(bell)) => bell.silence(channel),
+        None => {}
+    }
+}
+
+#[cold]
+fn report_unknown(reply: &EventReply) {
+    diag::line(format_args!("discarding event {} of an unknown id", reply.event));
 }

@@ -6,92 +6,115 @@
 
 use crate::diag;
 use crate::sync::{Condition, Lock};
-use crate::sys::thread::{self, Token};
+use crate::sys::thread::{self, AtomicHolder, Token};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// How long a thread waits before it says so, if diagnostics are on.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-#[derive(Default)]
-struct Account {
-    /// Events that the kernel has reported and that need no acknowledgement any more. Wraps as the kernel's does.
-    done: u32,
-    /// Events that were taken without the kernel counting them for the id. Wraps too.
-    uncounted: u32,
-    /// The holder of each event in the application's hands.
-    held: Vec<Token>,
-    /// Threads in [`Ledger::settle`].
-    waiting: u32,
-}
-
 /// See the module.
 #[derive(Default)]
 pub struct Ledger {
-    account: Lock<Account>,
+    /// Events that the kernel has reported and that need no acknowledgement any more. Wraps as the kernel's does.
+    done: AtomicU32,
+    /// Events that were taken without the kernel counting them for the id. Wraps too.
+    uncounted: AtomicU32,
+    /// The holder of one event in the application's hands: mostly there is no more than one.
+    holder: AtomicHolder,
+    /// The holders of all others.
+    holders: Lock<Vec<Token>>,
+    /// Threads in [`Ledger::settle`], which [`Ledger::changed`] wakes.
+    waiting: AtomicU32,
     changed: Condition,
 }
 
 impl Ledger {
     /// A thread is about to get an event that the kernel does not count for the id.
     pub fn expect(&self) {
-        let mut account = self.account.lock();
-        account.uncounted = account.uncounted.wrapping_add(1);
+        self.uncounted.fetch_add(1, Ordering::SeqCst);
     }
 
     /// A thread gets an event.
+    #[inline]
     pub fn hand_out(&self, holder: Token) {
-        let held = &mut self.account.lock().held;
+        if !self.holder.replace(None, Some(holder)) {
+            self.hand_out_another(holder);
+        }
+    }
+
+    #[cold]
+    fn hand_out_another(&self, holder: Token) {
+        let mut holders = self.holders.lock();
         // Without memory the event has no known holder, and everybody waits for it.
-        if held.try_reserve(1).is_ok() {
-            held.push(holder);
+        if holders.try_reserve(1).is_ok() {
+            holders.push(holder);
         }
     }
 
-    /// The event that `holder` got is acknowledged, by whichever thread.
+    /// An event that `holder` got is acknowledged, by whichever thread.
+    #[inline]
     pub fn acknowledge(&self, holder: Token) {
-        self.close(Some(holder));
+        if !self.holder.replace(Some(holder), None) {
+            self.acknowledge_another(holder);
+        }
+        self.discard();
     }
 
-    /// An event that the kernel reported is not handed to the application.
+    #[cold]
+    fn acknowledge_another(&self, holder: Token) {
+        let mut holders = self.holders.lock();
+        if let Some(position) = holders.iter().rposition(|held| *held == holder) {
+            holders.swap_remove(position);
+        }
+    }
+
+    /// An event that the kernel reported is not handed to the application, or is acknowledged.
+    #[inline]
     pub fn discard(&self) {
-        self.close(None);
-    }
-
-    fn close(&self, holder: Option<Token>) {
-        let mut account = self.account.lock();
-        account.done = account.done.wrapping_add(1);
-        if let Some(position) = account.held.iter().rposition(|held| Some(*held) == holder) {
-            account.held.swap_remove(position);
-        }
-        if account.waiting > 0 {
-            self.changed.wake_all();
+        self.done.fetch_add(1, Ordering::SeqCst);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.wake_waiting();
         }
     }
 
-    /// Waits until all events, those `reported` by the kernel and the uncounted ones, are acknowledged or held by the calling thread.
+    #[cold]
+    fn wake_waiting(&self) {
+        // A thread that has just looked and is about to sleep holds the lock.
+        drop(self.holders.lock());
+        self.changed.wake_all();
+    }
+
+    fn open(&self, reported: u32, holders: &[Token]) -> bool {
+        let me = thread::current();
+        let own =
+            usize::from(self.holder.get() == Some(me)) + holders.iter().filter(|held| **held == me).count();
+        let taken = reported.wrapping_add(self.uncounted.load(Ordering::SeqCst));
+        // Signed: a kernel that reports too few is no reason to wait.
+        let open = taken.wrapping_sub(self.done.load(Ordering::SeqCst)) as i32;
+        usize::try_from(open).is_ok_and(|open| open > own)
+    }
+
+    /// Waits until all events, those `reported` by the kernel and the uncounted ones, are acknowledged or held by the
+    /// calling thread.
     pub fn settle(&self, reported: u32) {
-        let mut account = self.account.lock();
-        if !account.open(reported) {
+        let mut holders = self.holders.lock();
+        if !self.open(reported, &holders) {
             return;
         }
-        account.waiting += 1;
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let open = |holders: &mut Vec<Token>| self.open(reported, holders);
         if diag::enabled() {
-            account = self.changed.wait_while_for(account, PATIENCE, |account| account.open(reported));
-            if account.open(reported) {
-                let holders = &account.held;
-                diag::line(format_args!("still waiting for unacknowledged events, held by {holders:?}"));
+            holders = self.changed.wait_while_for(holders, PATIENCE, open);
+            if self.open(reported, &holders) {
+                diag::line(format_args!(
+                    "still waiting for unacknowledged events, held by {:?} {holders:?}",
+                    self.holder.get()
+                ));
             }
         }
-        account = self.changed.wait_while(account, |account| account.open(reported));
-        account.waiting -= 1;
-    }
-}
-
-impl Account {
-    fn open(&self, reported: u32) -> bool {
-        let me = thread::current();
-        let own = self.held.iter().filter(|holder| **holder == me).count();
-        reported.wrapping_add(self.uncounted).wrapping_sub(self.done) as usize > own
+        drop(self.changed.wait_while(holders, open));
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -99,7 +122,7 @@ impl Account {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::AtomicBool;
     use std::thread::{sleep, spawn};
 
     #[test]
@@ -127,14 +150,14 @@ mod tests {
             move || {
                 let me = thread::current();
                 ledger.hand_out(me);
-                while ledger.account.lock().waiting == 0 {
+                while ledger.waiting.load(Ordering::SeqCst) == 0 {
                     sleep(Duration::from_millis(1));
                 }
                 done.store(true, Ordering::SeqCst);
                 ledger.acknowledge(me);
             }
         });
-        while ledger.account.lock().held.len() < 2 {
+        while ledger.holders.lock().is_empty() {
             sleep(Duration::from_millis(1));
         }
         ledger.settle(2);
@@ -148,14 +171,14 @@ mod tests {
         let other = spawn({
             let ledger = Arc::clone(&ledger);
             move || {
-                while ledger.account.lock().waiting == 0 {
+                while ledger.waiting.load(Ordering::SeqCst) == 0 {
                     sleep(Duration::from_millis(1));
                 }
                 ledger.discard();
             }
         });
         ledger.settle(1);
-        assert_eq!(ledger.account.lock().done, 1);
+        assert_eq!(ledger.done.load(Ordering::SeqCst), 1);
         other.join().unwrap();
     }
 
@@ -163,18 +186,18 @@ mod tests {
     fn events_that_the_kernel_does_not_count_are_waited_for_as_well() {
         let ledger = Ledger::default();
         ledger.expect();
-        assert!(ledger.account.lock().open(0));
+        assert!(ledger.open(0, &[]));
         ledger.hand_out(thread::current());
         ledger.settle(0);
         ledger.acknowledge(thread::current());
-        assert!(!ledger.account.lock().open(0));
-        assert!(ledger.account.lock().open(1));
+        assert!(!ledger.open(0, &[]));
+        assert!(ledger.open(1, &[]));
     }
 
     #[test]
     fn the_count_wraps() {
         let ledger = Ledger::default();
-        ledger.account.lock().done = u32::MAX;
+        ledger.done.store(u32::MAX, Ordering::SeqCst);
         ledger.discard();
         ledger.settle(0);
         ledger.hand_out(thread::current());

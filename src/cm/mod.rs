@@ -23,5 +23,6 @@ mod query;
 mod synchronous;
 mod uid;
 pub mod user;
+#[allow(unsafe_code, reason = "the kernel writes into memory that is parked")]
 mod waiter;
 mod wake;

@@ -14,8 +14,8 @@ pub fn write(id: &CmId, event: rdma_cm_event_type, status: c_int, arg: u64) -> R
     if event != RDMA_CM_EVENT_USER {
         return Err(Errno::EINVAL);
     }
-    match wake::write(id.fd(), id.handle(), event, status, arg) {
-        Err(Errno::EINVAL) => bell::write(id.shared()?, status, arg),
+    match wake::write(id.fd(), id.handle(), status, arg) {
+        Err(Errno::EINVAL) => bell::write(id, status, arg),
         other => other,
     }
 }

@@ -7,64 +7,94 @@
 
 use super::channel::Channel;
 use super::event::Blank;
+use crate::ctypes::rdma_cm_event;
 use crate::errno::{Errno, Result};
-use crate::uapi::{EventReply, GetEvent};
-use crate::ucma;
+use crate::uapi::{Ece, EventReply, GetEvent};
+use crate::ucma::{self, Fd};
 use std::cell::Cell;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 thread_local! {
     static PARKED: Cell<Option<Waiter>> = const { Cell::new(None) };
 }
 
-/// The calling thread's presence in a channel, and the memory for the event that it waits for.
+/// The calling thread's presence in a channel, with the memory for the event that it waits for.
 pub struct Waiter {
-    channel: Arc<Channel>,
-    blank: Option<Blank>,
+    blank: Blank,
+    presence: Presence,
 }
 
 impl Waiter {
     /// Enters the channel. ECANCELED if it is destroyed, ENOMEM without memory.
+    #[inline(always)]
     pub fn enter(channel: Arc<Channel>) -> Result<Waiter> {
         channel.enter()?;
-        let mut waiter = Waiter { channel, blank: None };
-        waiter.blank = Some(waiter.channel.spare().take()?);
-        Ok(waiter)
+        let presence = Presence(channel);
+        Ok(Waiter { blank: presence.0.spare().take()?, presence })
     }
 
-    /// Waits for the kernel's next event, which it puts into `reply`.
-    pub fn wait(self, reply: &mut EventReply) -> Result<Waiter> {
-        let fd = self.channel.fd();
-        let mut slot = Some(self);
+    /// Waits for the kernel's next event. Without one the thread has left the channel.
+    #[inline(always)]
+    pub fn wait(self) -> Result<Waiter> {
+        let Ok(parked) = PARKED.try_with(ptr::from_ref) else { return self.wait_on_the_stack() };
+        // SAFETY: the storage is the calling thread's own, and lives until that ends.
+        let parked = unsafe { &*parked };
+        let (fd, place) = (self.presence.0.fd(), self.blank.place());
         // A signal handler may wait on a channel of its own: what was parked before comes back afterwards.
-        exchange(&mut slot);
-        let result = ucma::execute(&fd, GetEvent { response: 0 }, reply);
-        exchange(&mut slot);
-        result?;
-        slot.ok_or(Errno::ECANCELED)
+        let outer = parked.replace(Some(self));
+        let result = receive(fd, place);
+        let waiter = parked.replace(outer).ok_or(Errno::ECANCELED)?;
+        waiter.after(result)
     }
 
-    /// The channel that the event came from.
-    pub fn channel(&self) -> &Arc<Channel> {
-        &self.channel
+    /// As [`Waiter::wait`], for a thread that is past the end of its thread-local storage: it cannot be cancelled.
+    #[cold]
+    fn wait_on_the_stack(self) -> Result<Waiter> {
+        let result = receive(self.presence.0.fd(), self.blank.place());
+        self.after(result)
     }
 
-    /// Leaves the channel, with the memory for the event.
-    pub fn leave(mut self) -> Result<Blank> {
-        self.blank.take().map_or_else(Blank::allocate, Ok)
-    }
-}
-
-impl Drop for Waiter {
-    fn drop(&mut self) {
-        if let Some(blank) = self.blank.take() {
-            self.channel.spare().put(blank);
+    #[inline(always)]
+    fn after(self, result: Result<()>) -> Result<Waiter> {
+        match result {
+            Ok(()) => Ok(self),
+            Err(error) => {
+                let Waiter { blank, presence } = self;
+                presence.0.spare().put(blank);
+                Err(error)
+            }
         }
-        self.channel.leave();
+    }
+
+    /// The channel that the event came from, and the parts of the event.
+    pub fn parts(&mut self) -> (&Channel, &mut rdma_cm_event, &EventReply) {
+        let (public, reply) = self.blank.parts();
+        (&self.presence.0, public, reply)
+    }
+
+    /// Leaves the channel with the event.
+    pub fn leave(self) -> Blank {
+        self.blank
     }
 }
 
-/// A thread that is already past the end of its thread-local storage keeps what it owns on the stack.
-fn exchange(slot: &mut Option<Waiter>) {
-    let _ = PARKED.try_with(|parked| *slot = parked.replace(slot.take()));
+#[inline(always)]
+fn receive(fd: Fd, place: NonNull<EventReply>) -> Result<()> {
+    // SAFETY: the place is in the blank of the calling thread's waiter, which is alive, parked or on the stack, and
+    // which nobody else knows.
+    let reply = unsafe { &mut *place.as_ptr() };
+    // The rest is written by every kernel that tells of an event.
+    reply.uid = 0;
+    reply.ece = Ece { vendor_id: 0, attr_mod: 0 };
+    ucma::execute(&fd, GetEvent { response: 0 }, reply)
+}
+
+/// One of the threads that the channel counts.
+struct Presence(Arc<Channel>);
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
 }

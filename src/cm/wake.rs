@@ -3,9 +3,9 @@
 //! one for that (Linux 6.18), else by the address resolution of a hidden id.
 
 use super::family;
-use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_TCP, rdma_cm_event_type};
+use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_TCP};
 use crate::errno::{Errno, Result};
-use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteCmEvent};
+use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteUserEvent};
 use crate::ucma::{self, Fd};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,13 +22,13 @@ static MISSING: AtomicBool = AtomicBool::new(false);
 /// Puts a user event of a live id into its channel by command. EINVAL if the kernel lacks the command or does not want
 /// it for this id.
 #[inline]
-pub fn write(fd: Fd, handle: u32, event: rdma_cm_event_type, status: c_int, arg: u64) -> Result<()> {
+pub fn write(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
     if MISSING.load(Ordering::Relaxed) {
         return Err(Errno::EINVAL);
     }
     let result = ucma::order(
         &fd,
-        WriteCmEvent { id: handle, reserved: 0, event, status: status as u32, param: arg.into() },
+        WriteUserEvent { id: handle, reserved: 0, event: RDMA_CM_EVENT_USER, status: status as u32, arg },
     );
     if result == Err(Errno::EINVAL) {
         probe(fd);
@@ -40,7 +40,7 @@ pub fn write(fd: Fd, handle: u32, event: rdma_cm_event_type, status: c_int, arg:
 /// unknown command.
 #[cold]
 fn probe(fd: Fd) {
-    let command = WriteCmEvent { id: NO_ID, event: RDMA_CM_EVENT_USER, ..FromZeros::new_zeroed() };
+    let command = WriteUserEvent { id: NO_ID, event: RDMA_CM_EVENT_USER, ..FromZeros::new_zeroed() };
     if ucma::order(&fd, command) == Err(Errno::EINVAL) {
         MISSING.store(true, Ordering::Relaxed);
     }
@@ -71,7 +71,7 @@ pub fn end(fd: Fd, handle: u32) -> Result<DestroyIdReply> {
 /// Makes one thread return that waits for an event of the channel. The hidden id goes with the descriptor.
 pub fn one_waiter(fd: Fd) -> Result<()> {
     let handle = hide(fd, NOBODY)?;
-    match write(fd, handle, RDMA_CM_EVENT_USER, 0, 0) {
+    match write(fd, handle, 0, 0) {
         Err(Errno::EINVAL) => resolve(fd, handle),
         other => other,
     }

@@ -2,6 +2,7 @@
 //! Locks and tables. Everything above takes them from here, so that they can be swapped for models.
 
 mod lock;
+#[allow(unsafe_code, reason = "a look-up without a lock")]
 mod table;
 
 pub use lock::{Condition, Lock};

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! A growing table whose keys are numbers safe to hand to a stranger.
 //!
-//! A key names a slot and the slot's generation. When an entry leaves, the generation moves on, so a key that comes
-//! back late, twice, or was never given out finds nothing. Each slot has a lock of its own, held for a few
-//! instructions: look-ups of different entries never wait for each other. The lock of the free list is inside none of
-//! them and is taken only when entries come and go.
+//! A key names a slot and the slot's generation. When an entry comes or goes, the generation moves on, so a key that
+//! comes back late, twice, or was never given out finds nothing. It is odd while there is an entry.
+//!
+//! Looking up takes no lock: it pins the slot for a few instructions, during which the entry cannot be taken out. The
+//! lock of the free list is taken only when entries come and go.
 
 use super::Lock;
 use crate::errno::{Errno, Result};
+use std::cell::UnsafeCell;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots of the first chunk; each further chunk is twice as large.
 const FIRST: usize = 64;
-/// Enough chunks for 2^31 slots.
-const CHUNKS: usize = 26;
+/// Bits of an index that count within a chunk: enough for the largest.
+const OFFSET_BITS: u32 = 26;
+const CHUNKS: usize = 21;
+const _: () = assert!(FIRST << (CHUNKS - 1) == 1 << OFFSET_BITS && CHUNKS <= 1 << (u32::BITS - OFFSET_BITS));
 
 /// The name of an entry: never 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +39,11 @@ impl Key {
         Key(u64::from(generation) << 32 | u64::from(index))
     }
 
+    /// An entry has an odd generation, so a key is never 0.
+    fn is_possible(self) -> bool {
+        self.generation() % 2 == 1
+    }
+
     fn index(self) -> u32 {
         self.0 as u32
     }
@@ -44,18 +54,74 @@ impl Key {
 }
 
 struct Slot<E> {
-    generation: u32,
-    entry: Option<E>,
+    /// Generation in the upper half, look-ups at work in the lower.
+    state: AtomicU64,
+    /// Written while the generation is even and nobody else has the index; read while it is odd and pinned.
+    entry: UnsafeCell<Option<E>>,
+}
+
+const PIN: u64 = 1;
+const GENERATION: u64 = 1 << 32;
+
+// SAFETY: the entry is shared and moved between threads as the state allows.
+unsafe impl<E: Send + Sync> Sync for Slot<E> {}
+
+impl<E: Clone> Slot<E> {
+    fn empty() -> Slot<E> {
+        Slot { state: AtomicU64::new(0), entry: UnsafeCell::new(None) }
+    }
+
+    fn generation(&self) -> u32 {
+        (self.state.load(Ordering::Relaxed) / GENERATION) as u32
+    }
+
+    /// The entry of that generation.
+    #[inline]
+    fn get(&self, generation: u32) -> Option<E> {
+        let pinned = self.state.fetch_add(PIN, Ordering::Acquire);
+        let entry = if (pinned / GENERATION) as u32 == generation {
+            // SAFETY: callers ask for odd generations only. While the slot has one and is pinned, the entry is not
+            // written.
+            unsafe { (*self.entry.get()).clone() }
+        } else {
+            None
+        };
+        self.state.fetch_sub(PIN, Ordering::Release);
+        entry
+    }
+
+    /// Fills an empty slot, whose index the caller has to itself.
+    fn fill(&self, entry: E) {
+        // SAFETY: the generation is even: nobody reads, and nobody else has the index.
+        unsafe { *self.entry.get() = Some(entry) };
+        self.state.fetch_add(GENERATION, Ordering::Release);
+    }
+
+    /// Takes the entry of that generation out, after the look-ups at work.
+    fn take(&self, generation: u32) -> Option<E> {
+        let unpinned = u64::from(generation) * GENERATION;
+        loop {
+            let next = unpinned.wrapping_add(GENERATION);
+            match self.state.compare_exchange(unpinned, next, Ordering::Acquire, Ordering::Relaxed) {
+                // SAFETY: the generation is even now: nobody reads. The index is not given out before this returns.
+                Ok(_) => return unsafe { (*self.entry.get()).take() },
+                Err(state) if (state / GENERATION) as u32 != generation => return None,
+                Err(_) => std::thread::yield_now(),
+            }
+        }
+    }
 }
 
 #[derive(Default)]
 struct FreeList {
     /// The lowest index never used so far.
     next: u32,
+    /// How many indices were given out for the first time.
+    given: usize,
     returned: Vec<u32>,
 }
 
-type Chunk<E> = Box<[Lock<Slot<E>>]>;
+type Chunk<E> = Box<[Slot<E>]>;
 
 /// Entries by [`Key`].
 pub struct Table<E> {
@@ -68,7 +134,7 @@ impl<E: Clone> Table<E> {
     pub const fn new() -> Table<E> {
         Table {
             chunks: [const { OnceLock::new() }; CHUNKS],
-            free: Lock::new(FreeList { next: 0, returned: Vec::new() }),
+            free: Lock::new(FreeList { next: 0, given: 0, returned: Vec::new() }),
         }
     }
 
@@ -77,34 +143,26 @@ impl<E: Clone> Table<E> {
     pub fn insert_with(&self, make: impl FnOnce(Key) -> Result<E>) -> Result<E> {
         let index = self.take_index()?;
         let slot = self.slot(index).ok_or(Errno::ENOMEM)?;
-        let key = Key::new(index, slot.lock().generation);
-        match make(key) {
-            Ok(entry) => {
-                slot.lock().entry = Some(entry.clone());
-                Ok(entry)
-            }
-            Err(error) => {
-                self.free.lock().returned.push(index);
-                Err(error)
-            }
+        let result = make(Key::new(index, slot.generation().wrapping_add(1)));
+        match &result {
+            Ok(entry) => slot.fill(entry.clone()),
+            Err(_) => self.free.lock().returned.push(index),
         }
+        result
     }
 
     /// The entry of that name, if it is still there.
+    #[inline]
     pub fn get(&self, key: Key) -> Option<E> {
-        let slot = self.slot(key.index())?.lock();
-        if slot.generation == key.generation() { slot.entry.clone() } else { None }
+        if key.is_possible() { self.slot(key.index())?.get(key.generation()) } else { None }
     }
 
     /// Takes the entry out: from now on its key is unknown.
     pub fn remove(&self, key: Key) -> Option<E> {
-        let mut slot = self.slot(key.index())?.lock();
-        if slot.generation != key.generation() {
+        if !key.is_possible() {
             return None;
         }
-        let entry = slot.entry.take()?;
-        slot.generation = next_generation(slot.generation);
-        drop(slot);
+        let entry = self.slot(key.index())?.take(key.generation())?;
         self.free.lock().returned.push(key.index());
         Some(entry)
     }
@@ -115,19 +173,22 @@ impl<E: Clone> Table<E> {
             return Ok(index);
         }
         let index = free.next;
-        let (chunk, _) = place(index);
+        let (chunk, offset) = place(index);
         let cell = self.chunks.get(chunk).ok_or(Errno::ENOMEM)?;
         // Under the lock of the free list nobody else can be filling the cell.
         if cell.get().is_none() {
             let _ = cell.set(new_chunk(FIRST << chunk)?);
         }
         // Every index given out can come back without memory: giving back must not fail.
-        free.returned.try_reserve(index as usize + 1).map_err(|_| Errno::ENOMEM)?;
-        free.next += 1;
+        free.given += 1;
+        let given = free.given;
+        free.returned.try_reserve(given).map_err(|_| Errno::ENOMEM)?;
+        free.next = if offset + 1 < FIRST << chunk { index + 1 } else { (chunk as u32 + 1) << OFFSET_BITS };
         Ok(index)
     }
 
-    fn slot(&self, index: u32) -> Option<&Lock<Slot<E>>> {
+    #[inline]
+    fn slot(&self, index: u32) -> Option<&Slot<E>> {
         let (chunk, offset) = place(index);
         self.chunks.get(chunk)?.get()?.get(offset)
     }
@@ -139,21 +200,16 @@ impl<E: Clone> Default for Table<E> {
     }
 }
 
-/// Generation 0 is never used: a key is never 0.
-fn next_generation(generation: u32) -> u32 {
-    generation.checked_add(1).unwrap_or(1)
-}
-
+/// Chunk and offset of an index: the chunk stands in the upper bits, so that a look-up need not compute it.
+#[inline]
 fn place(index: u32) -> (usize, usize) {
-    let position = index as usize + FIRST;
-    let chunk = position.ilog2() as usize - FIRST.ilog2() as usize;
-    (chunk, position - (FIRST << chunk))
+    ((index >> OFFSET_BITS) as usize, (index & ((1 << OFFSET_BITS) - 1)) as usize)
 }
 
-fn new_chunk<E>(slots: usize) -> Result<Chunk<E>> {
+fn new_chunk<E: Clone>(slots: usize) -> Result<Chunk<E>> {
     let mut chunk = Vec::new();
     chunk.try_reserve_exact(slots).map_err(|_| Errno::ENOMEM)?;
-    chunk.resize_with(slots, || Lock::new(Slot { generation: 1, entry: None }));
+    chunk.resize_with(slots, Slot::empty);
     Ok(chunk.into_boxed_slice())
 }
 
@@ -162,6 +218,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
 
     #[test]
     fn a_key_dies_with_its_entry() {
@@ -212,8 +270,67 @@ mod tests {
     }
 
     #[test]
-    fn generations_wrap_past_zero() {
-        assert_eq!(next_generation(u32::MAX), 1);
+    fn generations_wrap() {
+        let slot = Slot::empty();
+        slot.state.store(u64::from(u32::MAX - 1) * GENERATION, Ordering::Relaxed);
+        slot.fill(5);
+        assert_eq!(slot.get(u32::MAX), Some(5));
+        assert_eq!(slot.take(u32::MAX), Some(5));
+        assert_eq!(slot.generation(), 0);
+        slot.fill(6);
+        assert_eq!(slot.get(1), Some(6));
+    }
+
+    #[test]
+    fn look_ups_race_with_comings_and_goings() {
+        let table: Table<Arc<u64>> = Table::new();
+        let last = AtomicU64::new(0);
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        let raw = last.load(Ordering::Relaxed);
+                        if let Some(entry) = table.get(Key::from_raw(raw)) {
+                            assert_eq!(*entry, raw);
+                        }
+                    }
+                });
+            }
+            for _ in 0..100_000 {
+                let mut made = None;
+                let entry = table
+                    .insert_with(|key| {
+                        made = Some(key);
+                        Ok(Arc::new(key.raw()))
+                    })
+                    .unwrap();
+                last.store(*entry, Ordering::Relaxed);
+                assert_eq!(table.remove(made.unwrap()), Some(entry));
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn grows_over_many_chunks() {
+        let table = Table::new();
+        let keys: Vec<Key> = (0..1000)
+            .map(|number| {
+                let mut made = None;
+                table
+                    .insert_with(|key| {
+                        made = Some(key);
+                        Ok(number)
+                    })
+                    .unwrap();
+                made.unwrap()
+            })
+            .collect();
+        for (number, key) in keys.iter().enumerate() {
+            assert_eq!(table.get(*key), Some(number));
+            assert_eq!(table.remove(*key), Some(number));
+        }
     }
 
     proptest! {

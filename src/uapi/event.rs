@@ -3,6 +3,7 @@
 //! Commands on events.
 
 use super::{ConnParam, Ece, UdParam};
+use core::mem::offset_of;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, transmute, transmute_ref};
 
 /// Takes the oldest event off the channel (`struct rdma_ucm_get_event`).
@@ -56,6 +57,22 @@ pub struct WriteCmEvent {
     pub param: EventParam,
 }
 command!(WriteCmEvent, 24);
+
+/// The beginning of a [`WriteCmEvent`], as far as a user event needs it: the kernel looks at no more.
+#[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
+#[repr(C)]
+pub struct WriteUserEvent {
+    pub id: u32,
+    pub reserved: u32,
+    /// `RDMA_CM_EVENT_USER`.
+    pub event: u32,
+    /// Signed in meaning.
+    pub status: u32,
+    pub arg: u64,
+}
+command!(WriteUserEvent, 24);
+
+const _: () = assert!(offset_of!(WriteUserEvent, arg) == offset_of!(WriteCmEvent, param));
 
 /// The union at the end of `EventReply` and `WriteCmEvent`; which of its members is meant
 /// depends on the event and the port space.

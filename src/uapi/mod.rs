@@ -28,7 +28,7 @@ mod verbs;
 pub use addr::{SockaddrIn6, SockaddrStorage};
 pub use command::{CmdHdr, Command, NoReply};
 pub use connect::{Accept, ConnParam, Connect, Disconnect, Ece, Listen, Reject, UdParam};
-pub use event::{EventParam, EventReply, GetEvent, Notify, WriteCmEvent};
+pub use event::{EventParam, EventReply, GetEvent, Notify, WriteCmEvent, WriteUserEvent};
 pub use id::{
     Bind, BindIp, CreateId, CreateIdReply, DestroyId, DestroyIdReply, MigrateId, MigrateIdReply, SetOption,
 };
