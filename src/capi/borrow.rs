@@ -35,29 +35,30 @@ pub unsafe fn owned_id(id: *mut rdma_cm_id) -> Result<Arc<CmId>> {
     }
 }
 
-/// The channel behind a pointer, with a reference of its own.
+/// The channel behind a pointer, for the length of a call.
+///
+/// # Safety
+///
+/// NULL, or a channel that is not destroyed when the call begins. It may be while the call waits for an event.
+#[inline]
+pub unsafe fn channel<'a>(channel: *mut rdma_event_channel) -> Result<&'a Channel> {
+    // SAFETY: every channel that the application has is the beginning of a Channel, whose memory stays as long as it
+    // counts a thread that waits.
+    unsafe { channel.cast::<Channel>().as_ref() }.ok_or(Errno::EINVAL)
+}
+
+/// The channel behind a pointer, with a reference of its own; NULL means none.
 ///
 /// # Safety
 ///
 /// NULL, or a channel that is not destroyed.
-#[inline]
-pub unsafe fn channel(channel: *mut rdma_event_channel) -> Result<Arc<Channel>> {
-    let channel = NonNull::new(channel.cast::<Channel>()).ok_or(Errno::EINVAL)?;
+pub unsafe fn owned_channel(channel: *mut rdma_event_channel) -> Option<Arc<Channel>> {
+    let channel = NonNull::new(channel.cast::<Channel>())?;
     // SAFETY: the pointer came from an Arc whose reference is the application's.
     unsafe {
         Arc::increment_strong_count(channel.as_ptr());
-        Ok(Arc::from_raw(channel.as_ptr()))
+        Some(Arc::from_raw(channel.as_ptr()))
     }
-}
-
-/// As [`channel`], where NULL means none.
-///
-/// # Safety
-///
-/// As [`channel`].
-pub unsafe fn optional_channel(pointer: *mut rdma_event_channel) -> Option<Arc<Channel>> {
-    // SAFETY: the caller's promise.
-    unsafe { channel(pointer) }.ok()
 }
 
 /// The bytes of an address. EINVAL for a family that the connection manager does not know.

@@ -34,8 +34,8 @@ pub extern "C" fn rdma_create_event_channel() -> *mut rdma_event_channel {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_destroy_event_channel(channel: *mut rdma_event_channel) {
     // SAFETY: the caller's promise.
-    let Ok(channel) = (unsafe { borrow::channel(channel) }) else { return };
-    channel.destroy();
+    let Some(channel) = (unsafe { borrow::owned_channel(channel) }) else { return };
+    Channel::destroy(&channel);
     // SAFETY: this is the application's reference, which is not used any more. `channel` holds another one.
     unsafe { Arc::decrement_strong_count(Arc::as_ptr(&channel)) };
 }

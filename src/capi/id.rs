@@ -32,7 +32,7 @@ pub unsafe extern "C" fn rdma_create_id(
         return ret::status(Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
-    let channel = unsafe { borrow::optional_channel(channel) };
+    let channel = unsafe { borrow::owned_channel(channel) };
     ret::status(cm::id::create(channel, context, ps).map(|made| {
         // SAFETY: checked for NULL; the caller promises the rest.
         unsafe { *id = CmId::for_application(&made) };
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_migrate_id(id: *mut rdma_cm_id, channel: *mut rdma_event_channel) -> c_int {
     // SAFETY: the caller's promise.
-    let (id, channel) = unsafe { (borrow::id(id), borrow::optional_channel(channel)) };
+    let (id, channel) = unsafe { (borrow::id(id), borrow::owned_channel(channel)) };
     ret::status(id.and_then(|id| migrate::migrate(id, channel)))
 }
 

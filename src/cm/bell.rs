@@ -10,7 +10,7 @@
 //! being hung; `pending` for a few instructions, inside or outside of the former. Nothing here may be cancelled.
 
 use super::channel::Channel;
-use super::event::{About, NO_PARAM};
+use super::event::About;
 use super::id::CmId;
 use super::uid::{SUBJECTS, Subject};
 use super::wake;
@@ -76,7 +76,7 @@ pub fn write(id: &CmId, status: c_int, arg: u64) -> Result<()> {
     uncancellable(|| {
         let id = id.shared()?;
         let guard = id.bells().hanging.lock();
-        let channel = id.own_channel()?;
+        let channel = id.own_channel();
         let bell = hang(&id, channel.fd(), status, arg)?;
         id.bells().pending.lock().bells.push_back(Arc::clone(&bell));
         if let Err(error) = wake::resolve(channel.fd(), bell.handle) {
@@ -112,7 +112,6 @@ impl Bell {
         }
         public.event = RDMA_CM_EVENT_USER;
         public.status = self.status;
-        public.param = NO_PARAM;
         public.param.arg = self.arg;
         Some(About { id: Arc::clone(&self.id), listener: None })
     }

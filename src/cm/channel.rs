@@ -124,17 +124,25 @@ impl Channel {
     }
 
     /// Closes the channel and ends every thread that waits on it. When this returns the descriptor is closed, unless
-    /// a waiting thread cannot leave.
-    pub fn destroy(&self) {
+    /// a waiting thread cannot leave: then the last to leave closes it, and the channel's memory is never freed.
+    pub fn destroy(channel: &Arc<Channel>) {
+        if !channel.end_waiting() {
+            std::mem::forget(Arc::clone(channel));
+        }
+    }
+
+    /// False if threads are left in the channel.
+    fn end_waiting(&self) -> bool {
         let waiting = self.state.fetch_or(CLOSED, Ordering::SeqCst) & !CLOSED;
         // Where no wake-up can be sent, as in the child of a fork, whose parent has the waiting threads, closing the
         // descriptor is all that is left.
         if waiting == 0 || (0..waiting).any(|_| wake::one_waiter(self.fd()).is_err()) {
             self.close();
-            return;
+            return waiting == 0;
         }
-        let guard = self.leaving.lock();
-        drop(self.left.wait_while_for(guard, LEAVE_LIMIT, |()| self.state.load(Ordering::SeqCst) != CLOSED));
+        let inside = || self.state.load(Ordering::SeqCst) != CLOSED;
+        drop(self.left.wait_while_for(self.leaving.lock(), LEAVE_LIMIT, |()| inside()));
+        !inside()
     }
 
     fn close(&self) {

@@ -24,11 +24,11 @@ use std::sync::Arc;
 pub fn decode(id: Arc<CmId>, reply: &EventReply, public: &mut rdma_cm_event) -> Option<About> {
     public.event = reply.event;
     public.status = reply.status as i32;
-    public.param = NO_PARAM;
     if reply.event == RDMA_CM_EVENT_USER {
         public.param.arg = reply.param.arg();
         return Some(About { id, listener: None });
     }
+    public.param = NO_PARAM;
     uncancellable(|| decode_own(id, reply, public))
 }
 

@@ -13,12 +13,11 @@ use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sync::Key;
 use crate::uapi::EventReply;
-use std::sync::Arc;
 
 /// The next event of the channel, waited for unless its descriptor is non-blocking (EAGAIN). EINTR if a signal ends
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
 #[inline]
-pub fn next(channel: Arc<Channel>) -> Result<Handed> {
+pub fn next(channel: &Channel) -> Result<Handed> {
     match channel.deferred() {
         Some(event) => Ok(event),
         None => from_kernel(channel),
@@ -27,7 +26,7 @@ pub fn next(channel: Arc<Channel>) -> Result<Handed> {
 
 /// As [`next`], past the events that a synchronous call put off.
 #[inline(always)]
-pub fn from_kernel(channel: Arc<Channel>) -> Result<Handed> {
+pub fn from_kernel(channel: &Channel) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
     loop {
         waiter = waiter.wait()?;

@@ -66,7 +66,7 @@ pub fn create(channel: Option<Arc<Channel>>, context: *mut c_void, ps: rdma_port
         Ok(CmId::new(key, handle, Arc::clone(&channel), synchronous, context, ps, qp_type))
     });
     if result.is_err() && synchronous {
-        channel.destroy();
+        Channel::destroy(&channel);
     }
     result
 }
@@ -113,7 +113,7 @@ impl CmId {
     /// The id of a connection request, which the kernel has already made: it inherits from the listener. If it cannot
     /// be made here, the kernel's is destroyed.
     pub fn of_request(listener: &CmId, handle: u32) -> Result<Arc<CmId>> {
-        let channel = listener.own_channel()?;
+        let channel = listener.own_channel();
         let fd = channel.fd();
         // SAFETY: the public struct is alive; the field is read by value.
         let context = unsafe { (*listener.public()).context };
@@ -152,10 +152,13 @@ impl CmId {
     }
 
     /// As [`CmId::channel`], to be kept.
-    pub fn own_channel(&self) -> Result<Arc<Channel>> {
-        let current = self.channel.load(Ordering::Acquire).cast_const();
-        let channels = self.channels.lock();
-        channels.iter().find(|channel| Arc::as_ptr(channel) == current).cloned().ok_or(Errno::EINVAL)
+    pub fn own_channel(&self) -> Arc<Channel> {
+        let current = self.channel.load(Ordering::Acquire);
+        // SAFETY: as in channel(); the pointer came from the Arc there.
+        unsafe {
+            Arc::increment_strong_count(current);
+            Arc::from_raw(current)
+        }
     }
 
     /// The id is on that channel from now on.
@@ -329,7 +332,7 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
         Err(error) => return Err(error),
     }
     if id.is_synchronous() {
-        id.channel().destroy();
+        Channel::destroy(&id.own_channel());
     }
     // This was the reference that stood for the application's.
     drop(SUBJECTS.remove(id.key));

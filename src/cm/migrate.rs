@@ -19,7 +19,7 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     if was_synchronous && synchronous {
         return Err(Errno::EINVAL);
     }
-    let old = id.own_channel()?;
+    let old = id.own_channel();
     let channel = target.map_or_else(Channel::open, Ok)?;
     let command = MigrateId { id: id.handle(), fd: old.fd().0 as u32, ..FromZeros::new_zeroed() };
     let moved = bell::move_along(id, old.fd(), channel.fd(), || ucma::request(&channel.fd(), command));
@@ -27,7 +27,7 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
         Ok(reply) => reply.events_reported,
         Err(error) => {
             if synchronous {
-                channel.destroy();
+                Channel::destroy(&channel);
             }
             return Err(error);
         }
@@ -40,7 +40,7 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     }
     id.enter_channel(channel, synchronous);
     if was_synchronous {
-        old.destroy();
+        Channel::destroy(&old);
     }
     id.ledger().settle(reported);
     Ok(())

@@ -18,7 +18,7 @@ pub fn complete(id: &Arc<CmId>, results: &[rdma_cm_event_type]) -> Result<()> {
     }
     id.acknowledge_kept();
     loop {
-        let event = match get::from_kernel(id.own_channel()?) {
+        let event = match get::from_kernel(id.channel()) {
             Err(Errno::EINTR) => continue,
             other => other?,
         };

@@ -13,7 +13,6 @@ use crate::uapi::{Ece, EventReply, GetEvent};
 use crate::ucma::{self, Fd};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 thread_local! {
     static PARKED: Cell<Option<Waiter>> = const { Cell::new(None) };
@@ -28,10 +27,10 @@ pub struct Waiter {
 impl Waiter {
     /// Enters the channel. ECANCELED if it is destroyed, ENOMEM without memory.
     #[inline(always)]
-    pub fn enter(channel: Arc<Channel>) -> Result<Waiter> {
+    pub fn enter(channel: &Channel) -> Result<Waiter> {
         channel.enter()?;
-        let presence = Presence(channel);
-        Ok(Waiter { blank: presence.0.spare().take()?, presence })
+        let presence = Presence(NonNull::from(channel));
+        Ok(Waiter { blank: channel.spare().take()?, presence })
     }
 
     /// Waits for the kernel's next event. Without one the thread has left the channel.
@@ -40,7 +39,7 @@ impl Waiter {
         let Ok(parked) = PARKED.try_with(ptr::from_ref) else { return self.wait_on_the_stack() };
         // SAFETY: the storage is the calling thread's own, and lives until that ends.
         let parked = unsafe { &*parked };
-        let (fd, place) = (self.presence.0.fd(), self.blank.place());
+        let (fd, place) = (self.presence.channel().fd(), self.blank.place());
         // A signal handler may wait on a channel of its own: what was parked before comes back afterwards.
         let outer = parked.replace(Some(self));
         let result = receive(fd, place);
@@ -51,7 +50,7 @@ impl Waiter {
     /// As [`Waiter::wait`], for a thread that is past the end of its thread-local storage: it cannot be cancelled.
     #[cold]
     fn wait_on_the_stack(self) -> Result<Waiter> {
-        let result = receive(self.presence.0.fd(), self.blank.place());
+        let result = receive(self.presence.channel().fd(), self.blank.place());
         self.after(result)
     }
 
@@ -61,7 +60,7 @@ impl Waiter {
             Ok(()) => Ok(self),
             Err(error) => {
                 let Waiter { blank, presence } = self;
-                presence.0.spare().put(blank);
+                presence.channel().spare().put(blank);
                 Err(error)
             }
         }
@@ -70,7 +69,7 @@ impl Waiter {
     /// The channel that the event came from, and the parts of the event.
     pub fn parts(&mut self) -> (&Channel, &mut rdma_cm_event, &EventReply) {
         let (public, reply) = self.blank.parts();
-        (&self.presence.0, public, reply)
+        (self.presence.channel(), public, reply)
     }
 
     /// Leaves the channel with the event.
@@ -84,17 +83,23 @@ fn receive(fd: Fd, place: NonNull<EventReply>) -> Result<()> {
     // SAFETY: the place is in the blank of the calling thread's waiter, which is alive, parked or on the stack, and
     // which nobody else knows.
     let reply = unsafe { &mut *place.as_ptr() };
-    // The rest is written by every kernel that tells of an event.
-    reply.uid = 0;
+    // All else is written by every kernel that tells of an event.
     reply.ece = Ece { vendor_id: 0, attr_mod: 0 };
     ucma::execute(&fd, GetEvent { response: 0 }, reply)
 }
 
 /// One of the threads that the channel counts.
-struct Presence(Arc<Channel>);
+struct Presence(NonNull<Channel>);
+
+impl Presence {
+    fn channel(&self) -> &Channel {
+        // SAFETY: the memory of a channel stays while it counts a thread: see Channel::destroy().
+        unsafe { self.0.as_ref() }
+    }
+}
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.0.leave();
+        self.channel().leave();
     }
 }
