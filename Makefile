@@ -21,6 +21,7 @@ export CC
 CARGO ?= cargo
 
 SHIPPED := $(BUILD)/librdmacm.so.1
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 ARCHIVE := target/release/librdmacm.a
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 
@@ -29,7 +30,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo test lint check-abi check-headers lab install bench clean
+.PHONY: all deps build-deps demo test lint check-abi headers check-headers lab install bench clean
 all: $(SHIPPED) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -50,8 +51,8 @@ build-deps:
 	tools/install-deps.sh
 
 demo: build-deps
-	$(MAKE) --no-print-directory all
-	tools/demo.sh
+	$(MAKE) --no-print-directory all $(EXAMPLES)
+	tools/demo.sh $(BUILD)
 
 test: deps
 	$(MAKE) --no-print-directory all
@@ -67,6 +68,9 @@ lint:
 check-abi: $(SHIPPED)
 	tools/check-abi.sh $(SHIPPED) abi/librdmacm.map
 
+headers:
+	tools/gen-headers.sh include/rdma/rdma_cma.h
+
 check-headers:
 	tools/check-headers.sh
 
@@ -74,7 +78,11 @@ SDK = $(shell kernel-lab/lab sdk)
 include tests-c/tests.mk
 include benches/benches.mk
 
-lab: $(SHIPPED) $(C_TESTS)
+$(BUILD)/examples/%: examples/%.c include/rdma/rdma_cma.h $(SHIPPED)
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD) -lrdmacm -pthread
+
+lab: $(SHIPPED) $(C_TESTS) $(EXAMPLES)
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# Installs what building and checking need and the machine lacks: Debian packages, and cbindgen from crates.io into
-# the cache ($CBINDGEN is where the Makefile expects it, $CBINDGEN_VERSION which one).
+# Installs what building and checking need and the machine lacks: Debian packages, and the header generator cbindgen
+# into the cache ($CBINDGEN is where the Makefile expects it, $CBINDGEN_VERSION which one).
 set -euo pipefail
 
 packages=(gcc g++ libc6-dev make binutils libibverbs-dev shellcheck)

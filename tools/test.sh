@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 
 logs=build/test
 mkdir -p "$logs"
+rm -rf build/lab/out
 passed=0 failed=0 skipped=0
 failures=()
 
@@ -25,7 +26,7 @@ step() {
     "$@" 2>&1 | tee "$log" || status=1
     good=$(($(count '^ok ' "$log") + $(cargo_count passed "$log")))
     bad=$(($(count '^not ok ' "$log") + $(cargo_count failed "$log")))
-    ignored=$(($(count '^skip ' "$log") + $(cargo_count ignored "$log")))
+    ignored=$(($(count '^skip(ped)? ' "$log") + $(cargo_count ignored "$log")))
     if [[ $status -ne 0 && $bad -eq 0 ]]; then
         bad=1
     elif [[ $((good + bad + ignored)) -eq 0 ]]; then
@@ -44,6 +45,10 @@ step rust cargo test --locked --quiet
 step check-abi make --no-print-directory check-abi
 step check-headers make --no-print-directory check-headers
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
+for results in build/lab/out/*; do
+    kernel=$(basename "$results")
+    step "compare-$kernel" tests-c/compare.sh "$results/ours/user-event" "$results/system/user-event" docs/differences.md
+done
 
 [[ ${#failures[@]} -eq 0 ]] || printf 'failed: %s\n' "${failures[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"

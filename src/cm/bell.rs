@@ -4,7 +4,7 @@
 //! Each user event rides on an event of the kernel's own: a bell is a hidden id on the same channel that is made to
 //! ring. So everything that an application can do with a channel keeps working, for its descriptor is readable exactly
 //! while there is something to take. A user event is pending exactly as long as its bell hangs: from
-//! [`write`] until [`Bell::answer`], or until its id is destroyed. It follows its id to another channel.
+//! [`write()`] until [`Bell::answer`], or until its id is destroyed. It follows its id to another channel.
 //!
 //! Locks: `hanging` is held across commands to the kernel, so that an id does not move or end while a bell of it is
 //! being hung; `pending` for a few instructions, inside or outside of the former. Nothing here may be cancelled.
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zerocopy::FromZeros;
 
-/// How long [`write`] waits for the bell to ring, so that a non-blocking read right afterwards sees the event, as on a
+/// How long [`write()`] waits for the bell to ring, so that a non-blocking read right afterwards sees the event, as on a
 /// kernel with the command. Resolving takes microseconds.
 const RING_LIMIT: Duration = Duration::from_millis(5);
 /// How often it looks whether another thread took the event before it saw it.

@@ -2,7 +2,7 @@
 //! The connection manager: channels, ids and events.
 //!
 //! Order of locks: each is taken alone and none is held across a call into the kernel or libibverbs. A thread that
-//! waits in the kernel for an event owns nothing on its stack, since it may be cancelled there ([`waiter`]).
+//! waits in the kernel for an event owns nothing on its stack, since it may be cancelled there (`waiter`).
 
 pub mod address;
 mod bell;
