@@ -45,6 +45,7 @@ $(SHIPPED): $(ARCHIVE) abi/librdmacm.map
 	ln -sf librdmacm.so.1 $(BUILD)/librdmacm.so
 
 deps: build-deps
+	tools/install-cbindgen.sh
 	kernel-lab/lab deps $(LAB_KERNELS)
 
 build-deps:
