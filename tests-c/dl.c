@@ -70,7 +70,7 @@ static void use(const struct library *library, bool bind)
 		check_ok(library->bind_addr(id, (struct sockaddr *)&address));
 		check(id->verbs, "no device");
 	}
-	check_ok(library->write_cm_event(id, RDMA_CM_EVENT_USER, 1, 2));
+	check(!library->write_cm_event(id, RDMA_CM_EVENT_USER, 1, 2), "rdma_write_cm_event: %s", errno_name(errno));
 	check_ok(library->get_cm_event(channel, &event));
 	check(event->id == id && event->status == 1 && event->param.arg == 2, "another event");
 	check_ok(library->ack_cm_event(event));

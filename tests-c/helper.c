@@ -36,7 +36,9 @@ struct rdma_cm_id *open_bound_id(struct rdma_event_channel *channel)
 
 void write_event(struct rdma_cm_id *id, int status, uint64_t arg)
 {
-	check_ok(rdma_write_cm_event(id, RDMA_CM_EVENT_USER, status, arg));
+	int ret = rdma_write_cm_event(id, RDMA_CM_EVENT_USER, status, arg);
+
+	check(!ret, "rdma_write_cm_event: %s", errno_name(errno));
 }
 
 struct rdma_cm_event *get_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, int status, uint64_t arg)

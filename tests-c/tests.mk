@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The C test programs. Uses SDK (the folder of `lab sdk`), BUILD and CC; gives C_TESTS, the list of what it builds.
+# The C test programs. Uses SDK (the folder of `lab sdk`), BUILD and CC; gives C_TESTS, the list of what it builds,
+# and C_SHIMS, the objects among it that change what a program sees of the kernel.
 
 tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
 tests_common := harness process helper
-tests_programs := $(filter-out $(tests_common),$(basename $(notdir $(wildcard $(tests_dir)*.c))))
+tests_programs := $(filter-out $(tests_common) shim_%,$(basename $(notdir $(wildcard $(tests_dir)*.c))))
 tests_headers := $(wildcard $(tests_dir)*.h)
 
-C_TESTS := $(foreach dir,tests tests-asan,$(tests_programs:%=$(BUILD)/$(dir)/%))
+C_SHIMS := $(BUILD)/shim/no-command.so
+C_TESTS := $(foreach dir,tests tests-asan,$(tests_programs:%=$(BUILD)/$(dir)/%)) $(C_SHIMS)
 
 tests_libdir = $(SDK)/usr/lib/x86_64-linux-gnu
 tests_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread -isystem $(SDK)/usr/include
@@ -30,5 +32,8 @@ $(BUILD)/tests/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests_head
 $(BUILD)/tests-asan/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests_headers) | $(BUILD)/tests-asan
 	$(tests_build)
 
-$(BUILD)/tests $(BUILD)/tests-asan:
+$(BUILD)/shim/no-command.so: $(tests_dir)shim_no_command.c | $(BUILD)/shim
+	$(CC) $(tests_cflags) -shared -fPIC -o $@ $< -ldl
+
+$(BUILD)/tests $(BUILD)/tests-asan $(BUILD)/shim:
 	mkdir -p $@

@@ -117,6 +117,14 @@ static int is_ready(int epoll)
 	return epoll_wait(epoll, &event, 1, 0);
 }
 
+/* With other events in the channel, a kernel without a command for user events may take a moment. */
+static bool becomes_ready(int epoll)
+{
+	struct epoll_event event;
+
+	return epoll_wait(epoll, &event, 1, (int)(1000 * time_scale())) == 1;
+}
+
 static void epoll_level(void)
 {
 	int epoll;
@@ -143,7 +151,7 @@ static void epoll_edge(void)
 	check(is_ready(epoll) == 1, "no edge");
 	check(is_ready(epoll) == 0, "one edge told twice");
 	write_event(id, 0, 2);
-	check(is_ready(epoll) == 1, "no edge for a second event");
+	check(becomes_ready(epoll), "no edge for a second event");
 	take_event(channel, id, 0, 1);
 	take_event(channel, id, 0, 2);
 	check(is_ready(epoll) == 0, "an edge for a read");

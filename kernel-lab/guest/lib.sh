@@ -43,14 +43,30 @@ rdma_down() {
     ip link del d0
 }
 
-preload() { [[ $LAB_LIB != ours ]] || echo LD_PRELOAD=/work/librdmacm.so.1; }
+# Whether the kernel has the command for user events. One that it does not know is EINVAL; this one is ENOENT, for it
+# names an id that does not exist.
+has_user_event_command() {
+    local zeros='\0\0\0\0' no_id='\xff\xff\xff\xff' said
+    said=$(printf "\x18\0\0\0\x18\0\0\0$no_id$zeros\x12\0\0\0$zeros$zeros$zeros" 2>&1 >/dev/infiniband/rdma_cm)
+    case $said in
+        *"No such file"*) return 0 ;;
+        *"Invalid argument"*) return 1 ;;
+        *) not_ok kernel "cannot be asked for its commands: $said"; exit 1 ;;
+    esac
+}
 
-# Runs a command with the library under test.
+preload() {
+    local objects=${LAB_SHIM:-}
+    [[ $LAB_LIB != ours ]] || objects+=" /work/librdmacm.so.1"
+    [[ -z $objects ]] || echo "LD_PRELOAD=$(xargs <<<"$objects" | tr ' ' :)"
+}
+
+# Runs a command with the library under test, and with the object that LAB_SHIM names.
 # shellcheck disable=SC2046
 lib_env() { env $(preload) "$@"; }
 
 # run_program [-t SECONDS] [-n LABEL] [-w WRAPPER] PROGRAM [ARGS...]: runs a test program, by name one of
-# /work/tests, with the library under test. The program prints "ok CASE", "not ok CASE: reason", "skip CASE: reason";
+# /work/tests, as lib_env does. The program prints "ok CASE", "not ok CASE: reason", "skip CASE: reason";
 # here they become results of LABEL/CASE (LABEL: the program's name). Its stdout is kept as $OUT/LABEL.out, its
 # stderr as $OUT/LABEL.err. WRAPPER is put in front, for valgrind and the like.
 run_program() {

@@ -4,8 +4,30 @@
 # Channels, ids, devices and user events: the C test programs, with the library under test.
 source /work/lab/guest/lib.sh
 
-PROGRAMS=(loaded event wake many destroy migrate channel cancel signals fork dl leaks event_str ids devices open_errors
-    removal tour)
+# What depends on user events, and all the rest.
+EVENTS=(event wake many destroy migrate channel cancel signals fork dl ids)
+OTHERS=(loaded leaks event_str devices open_errors removal tour)
+# The C library's words where the kernel has no command for user events.
+NO_COMMAND='rdma_write_cm_event: EINVAL'
+
+# run_all PROGRAM...
+run_all() {
+    local program
+    for program; do
+        run_program -t 300 "$program" | expected
+    done
+}
+
+# run_again SUFFIX FOLDER PROGRAM...: under another label, and so not compared.
+run_again() {
+    local suffix=$1 folder=$2 program
+    shift 2
+    for program; do
+        run_program -t 300 -n "$program.$suffix" "$folder/$program"
+    done
+}
+
+has_row() { grep -qF "| \`$1\` |" /work/differences.md; }
 
 # From the distribution's library the documented differences are expected.
 expected() {
@@ -13,8 +35,12 @@ expected() {
     while IFS= read -r line; do
         test=${line#"not ok $LAB_SUITE "}
         test=${test%%:*}
-        if [[ $LAB_LIB == system && $line == "not ok "* ]] && grep -qF "| \`$test\` |" /work/differences.md; then
+        if [[ $LAB_LIB != system || $line != "not ok "* ]]; then
+            echo "$line"
+        elif has_row "$test"; then
             echo "ok $LAB_SUITE $test (the C library differs as documented)"
+        elif [[ $BELLS == yes && $line == *": $NO_COMMAND" ]] && has_row "$NO_COMMAND"; then
+            echo "ok $LAB_SUITE $test (as documented for this kernel, the C library says $NO_COMMAND)"
         else
             echo "$line"
         fi
@@ -27,9 +53,16 @@ no_version_warning() {
 
 rdma_up || exit 1
 trap rdma_down EXIT
-for program in "${PROGRAMS[@]}"; do
-    run_program -t 300 "$program" | expected
-done
+
+BELLS=no
+if ! has_user_event_command; then
+    echo "# this kernel has no command for user events"
+    # An event costs a hundred times as much here.
+    BELLS=yes
+    export TEST_ROUNDS=500 TEST_EVENTS=4000
+fi
+
+run_all "${EVENTS[@]}" "${OTHERS[@]}"
 check no-version-warning no_version_warning
 
 [[ $LAB_LIB == ours ]] || exit 0
@@ -37,13 +70,23 @@ check no-version-warning no_version_warning
 # By its path, without a preload: this object really comes and goes.
 LAB_LIB=system TEST_LIBRARY=/work/librdmacm.so.1 run_program -n dl.by-path dl
 
+if [[ $BELLS == yes ]]; then
+    # Writers that are faster than the readers would run out of hidden ids, which take ports.
+    TEST_EVENTS=100000 TEST_WINDOW=1000 run_program -t 300 -n many.all many eight_readers
+    export TEST_EVENTS=800
+    run_again asan /work/tests-asan event many destroy migrate
+    exit
+fi
+
+# The way of other kernels on this one.
+export TEST_ROUNDS=100 TEST_EVENTS=800
+LAB_SHIM=/work/shim/no-command.so run_again bells /work/tests "${EVENTS[@]}"
+
 # Under the checkers everything is slower, and fewer rounds tell as much.
-export TEST_SCALE=10 TEST_ROUNDS=20 TEST_EVENTS=800
+export TEST_SCALE=10 TEST_ROUNDS=20
 
 # One processor for this, which takes longer than all the rest, one for the rest.
 run_program -t 200 -n tour.valgrind -w "valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite \
     --errors-for-leak-kinds=definite --error-exitcode=99" tour &
-for program in event wake many destroy migrate channel cancel signals fork ids devices; do
-    run_program -t 300 -n "$program.asan" "/work/tests-asan/$program"
-done
+run_again asan /work/tests-asan event wake many destroy migrate channel cancel signals fork ids devices
 wait
