@@ -9,6 +9,7 @@ export CBINDGEN := $(CACHE)/tools/bin/cbindgen
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+MANDIR ?= $(PREFIX)/share/man
 KERNEL ?= 7.2
 # What `make test` runs in the lab.
 export LAB_KERNELS ?= 7.2
@@ -22,7 +23,7 @@ CARGO ?= cargo
 
 SHIPPED := $(BUILD)/librdmacm.so.1
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
-ARCHIVE := target/release/librdmacm.a
+ARCHIVE := $(or $(CARGO_TARGET_DIR),target)/release/librdmacm.a
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 
 # The version script makes the symbol versions, which rustc cannot give a cdylib (docs/architecture.md). Threads may
@@ -88,11 +89,12 @@ lab: $(SHIPPED) $(C_TESTS) $(EXAMPLES)
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
 install: all
-	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/include/rdma
+	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/include/rdma $(DESTDIR)$(MANDIR)/man3
 	install -m 755 $(BUILD)/librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(DESTDIR)$(LIBDIR)/librdmacm.so
 	install -m 644 include/rdma/*.h $(DESTDIR)$(PREFIX)/include/rdma
+	install -m 644 man/*.3 $(DESTDIR)$(MANDIR)/man3
 
 bench: $(SHIPPED) $(C_BENCHES)
 	kernel-lab/lab run --kernel $(KERNEL) --suite bench --lib ours --build $(BUILD) --icount

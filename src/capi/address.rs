@@ -49,8 +49,8 @@ pub unsafe extern "C" fn rdma_resolve_addr(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (id, source, destination) =
-        unsafe { (borrow::owned_id(id), borrow::optional_address(src_addr), borrow::address(dst_addr)) };
-    ret::status(id.and_then(|id| cm::address::resolve(&id, source?, destination?, timeout_ms as u32)))
+        unsafe { (borrow::id(id), borrow::optional_address(src_addr), borrow::address(dst_addr)) };
+    ret::status(id.and_then(|id| cm::address::resolve(id, source?, destination?, timeout_ms as u32)))
 }
 
 /// Finds the path to the resolved destination, within a time in milliseconds.
@@ -68,6 +68,6 @@ pub unsafe extern "C" fn rdma_resolve_addr(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_resolve_route(id: *mut rdma_cm_id, timeout_ms: c_int) -> c_int {
     // SAFETY: the caller's promise.
-    let id = unsafe { borrow::owned_id(id) };
-    ret::status(id.and_then(|id| cm::address::resolve_route(&id, timeout_ms as u32)))
+    let id = unsafe { borrow::id(id) };
+    ret::status(id.and_then(|id| cm::address::resolve_route(id, timeout_ms as u32)))
 }

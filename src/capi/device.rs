@@ -4,9 +4,7 @@
 use super::ret;
 use crate::cm::device;
 use crate::ctypes::ibv_context;
-use crate::sys::memory;
 use std::ffi::c_int;
-use std::ptr::NonNull;
 
 /// Opens all RDMA devices and returns an array of them that ends with NULL. Their number is stored at num_devices
 /// unless that is NULL. A context is valid until the array is freed and no id uses the device.
@@ -26,18 +24,15 @@ pub unsafe extern "C" fn rdma_get_devices(num_devices: *mut c_int) -> *mut *mut 
     if let Some(num_devices) = unsafe { num_devices.as_mut() } {
         *num_devices = c_int::try_from(count).unwrap_or(c_int::MAX);
     }
-    ret::pointer(result.map(|(array, _)| NonNull::as_ptr(array)))
+    ret::pointer(result.map(|(array, _)| array))
 }
 
 /// Frees an array of rdma_get_devices(). NULL is ignored.
 ///
 /// # Safety
 ///
-/// NULL, or an array of rdma_get_devices() that was not freed before.
+/// Nobody uses the array any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_free_devices(list: *mut *mut ibv_context) {
-    if device::forget_list(list) {
-        // SAFETY: the array was in the list of those given out, and is no more.
-        unsafe { memory::release(list) };
-    }
+    device::free_list(list);
 }

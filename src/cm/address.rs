@@ -11,7 +11,6 @@ use crate::ctypes::{
 use crate::errno::{Errno, Result};
 use crate::uapi::{Bind, BindIp, ResolveAddr, ResolveIp, ResolveRoute};
 use crate::ucma;
-use std::sync::Arc;
 use zerocopy::FromZeros;
 
 /// Binds the id to a local address. Where that belongs to an RDMA device the id is bound to the device as well.
@@ -33,7 +32,7 @@ pub fn bind(id: &CmId, address: &[u8]) -> Result<()> {
 
 /// Starts to find the device and the hardware address towards `destination`. An id with a channel of its own waits for
 /// the result.
-pub fn resolve(id: &Arc<CmId>, source: Option<&[u8]>, destination: &[u8], timeout_ms: u32) -> Result<()> {
+pub fn resolve(id: &CmId, source: Option<&[u8]>, destination: &[u8], timeout_ms: u32) -> Result<()> {
     let fd = id.fd();
     let commands = Commands::of_kernel(fd)?;
     let size = |address| family::size(family::family(address), commands);
@@ -69,7 +68,7 @@ pub fn resolve(id: &Arc<CmId>, source: Option<&[u8]>, destination: &[u8], timeou
 
 /// Starts to find the path to the destination. An id with a channel of its own waits for the result. EINVAL for an id
 /// that is not bound to a device.
-pub fn resolve_route(id: &Arc<CmId>, timeout_ms: u32) -> Result<()> {
+pub fn resolve_route(id: &CmId, timeout_ms: u32) -> Result<()> {
     id.device().ok_or(Errno::EINVAL)?;
     ucma::order(&id.fd(), ResolveRoute { id: id.handle(), timeout_ms })?;
     synchronous::complete(id, &[RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR])

@@ -10,7 +10,7 @@
 //! being hung; `pending` for a few instructions, inside or outside of the former. Nothing here may be cancelled.
 
 use super::channel::Channel;
-use super::event::About;
+use super::event::{About, NO_PARAM};
 use super::id::CmId;
 use super::uid::{SUBJECTS, Subject};
 use super::wake;
@@ -77,6 +77,11 @@ pub fn write(id: &CmId, status: c_int, arg: u64) -> Result<()> {
         let id = id.shared()?;
         let guard = id.bells().hanging.lock();
         let channel = id.own_channel();
+        // The kernel also refuses an id that is just moving to another channel. Now it stays where it is.
+        match wake::write(channel.fd(), id.handle(), status, arg) {
+            Err(Errno::EINVAL) => {}
+            other => return other,
+        }
         let bell = hang(&id, channel.fd(), status, arg)?;
         id.bells().pending.lock().bells.push_back(Arc::clone(&bell));
         if let Err(error) = wake::resolve(channel.fd(), bell.handle) {
@@ -112,6 +117,7 @@ impl Bell {
         }
         public.event = RDMA_CM_EVENT_USER;
         public.status = self.status;
+        public.param = NO_PARAM;
         public.param.arg = self.arg;
         Some(About { id: Arc::clone(&self.id), listener: None })
     }
@@ -176,8 +182,8 @@ pub fn withdraw_all(id: &CmId) {
     });
 }
 
-/// Runs `migrate`, which moves the id in the kernel from the descriptor `from` to `to`, then moves its pending user
-/// events, in order. An event that a thread is just taking from the old channel counts as taken when this returns.
+/// Runs `migrate`, which moves the id from the descriptor `from` to `to`, then moves its pending user events, in order.
+/// An event that a thread is just taking from the old channel counts as taken when this returns.
 pub fn move_along<R>(id: &CmId, from: Fd, to: Fd, migrate: impl FnOnce() -> Result<R>) -> Result<R> {
     uncancellable(|| {
         let bells = id.bells();

@@ -2,20 +2,22 @@
 //! Event channels.
 
 use super::event::{Handed, Spare};
-use super::wake;
+use super::{waiter, wake};
 use crate::ctypes::rdma_event_channel;
 use crate::errno::{Errno, Result};
 use crate::sync::{Condition, Lock};
 use crate::sys::device;
+use crate::sys::thread::uncancellable;
 use crate::ucma::{self, Fd};
 use std::collections::VecDeque;
 use std::os::fd::{IntoRawFd, RawFd};
+use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
 /// How long `rdma_destroy_event_channel` waits for woken threads to leave. They need microseconds; the limit is for a
-/// thread that cannot leave because it is the one that destroys, in a signal handler.
+/// thread that never will, as one that a signal handler took out of the wait by a long jump.
 const LEAVE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Set in [`Channel::state`] when the channel is destroyed.
@@ -34,6 +36,8 @@ pub struct Channel {
     /// Events that a synchronous call met while it waited for its own.
     deferred: Lock<VecDeque<Handed>>,
     has_deferred: AtomicBool,
+    /// Set by [`Channel::destroy`], for the threads that are still inside.
+    kept: AtomicPtr<Channel>,
     leaving: Lock<()>,
     left: Condition,
 }
@@ -50,6 +54,7 @@ impl Channel {
             spare: Spare::default(),
             deferred: Lock::default(),
             has_deferred: AtomicBool::new(false),
+            kept: AtomicPtr::new(ptr::null_mut()),
             leaving: Lock::new(()),
             left: Condition::new(),
         }))
@@ -71,25 +76,42 @@ impl Channel {
         &self.spare
     }
 
-    /// Puts an event off until [`Channel::deferred`].
+    /// Puts an event off: it comes back from [`Channel::exchange`] or [`Channel::deferred`]. For each there is a wake-up
+    /// in the kernel, so that the descriptor stays readable.
     pub fn defer(&self, event: Handed) {
         let mut deferred = self.deferred.lock();
         deferred.push_back(event);
         self.has_deferred.store(true, Ordering::Release);
+        drop(deferred);
+        self.remind();
+    }
+
+    /// Puts one more wake-up into the kernel. Without it an event that was put off comes with the next one.
+    pub fn remind(&self) {
+        let _ = uncancellable(|| wake::one_waiter(self.fd()));
     }
 
     /// The oldest event that was put off.
-    #[inline]
     pub fn deferred(&self) -> Option<Handed> {
-        if self.has_deferred.load(Ordering::Acquire) { self.pop_deferred() } else { None }
-    }
-
-    #[cold]
-    fn pop_deferred(&self) -> Option<Handed> {
         let mut deferred = self.deferred.lock();
         let event = deferred.pop_front();
         self.has_deferred.store(!deferred.is_empty(), Ordering::Release);
         event
+    }
+
+    /// An event was taken from the kernel: those that were put off come first.
+    #[inline]
+    pub fn exchange(&self, event: Handed) -> Handed {
+        if self.has_deferred.load(Ordering::Acquire) { self.exchange_deferred(event) } else { event }
+    }
+
+    #[cold]
+    fn exchange_deferred(&self, event: Handed) -> Handed {
+        let mut deferred = self.deferred.lock();
+        deferred.push_back(event);
+        let first = deferred.pop_front().unwrap_or(event);
+        first.hold();
+        first
     }
 
     /// A thread is about to wait for an event. ECANCELED if the channel is destroyed.
@@ -103,7 +125,7 @@ impl Channel {
         }
     }
 
-    /// A thread waits no more. The last one to leave a destroyed channel closes its descriptor.
+    /// A thread waits no more. Of a destroyed channel only the last one to leave may touch anything afterwards.
     #[inline]
     pub fn leave(&self) {
         if self.state.fetch_sub(1, Ordering::SeqCst) == CLOSED + 1 {
@@ -113,9 +135,9 @@ impl Channel {
 
     #[cold]
     fn last_left(&self) {
-        self.close();
         drop(self.leaving.lock());
         self.left.wake_all();
+        self.release();
     }
 
     /// Whether the channel is destroyed: what a thread waited for does not matter any more.
@@ -123,32 +145,33 @@ impl Channel {
         self.state.load(Ordering::SeqCst) & CLOSED != 0
     }
 
-    /// Closes the channel and ends every thread that waits on it. When this returns the descriptor is closed, unless
-    /// a waiting thread cannot leave: then the last to leave closes it, and the channel's memory is never freed.
+    /// Closes the channel and ends every thread that waits on it. A thread that cannot leave keeps the channel's memory.
     pub fn destroy(channel: &Arc<Channel>) {
-        if !channel.end_waiting() {
-            std::mem::forget(Arc::clone(channel));
-        }
-    }
-
-    /// False if threads are left in the channel.
-    fn end_waiting(&self) -> bool {
-        let waiting = self.state.fetch_or(CLOSED, Ordering::SeqCst) & !CLOSED;
+        // A thread that is cancelled, or interrupted by a signal, may be the one that destroys what it waited on.
+        waiter::withdraw(channel);
+        channel.kept.store(Arc::into_raw(Arc::clone(channel)).cast_mut(), Ordering::SeqCst);
+        let waiting = channel.state.fetch_or(CLOSED, Ordering::SeqCst) & !CLOSED;
         // Where no wake-up can be sent, as in the child of a fork, whose parent has the waiting threads, closing the
         // descriptor is all that is left.
-        if waiting == 0 || (0..waiting).any(|_| wake::one_waiter(self.fd()).is_err()) {
-            self.close();
-            return waiting == 0;
+        if waiting > 0 && (0..waiting).all(|_| wake::one_waiter(channel.fd()).is_ok()) {
+            let inside = |_: &mut ()| channel.state.load(Ordering::SeqCst) != CLOSED;
+            drop(channel.left.wait_while_for(channel.leaving.lock(), LEAVE_LIMIT, inside));
         }
-        let inside = || self.state.load(Ordering::SeqCst) != CLOSED;
-        drop(self.left.wait_while_for(self.leaving.lock(), LEAVE_LIMIT, |()| inside()));
-        !inside()
-    }
-
-    fn close(&self) {
-        let fd = self.fd.swap(NO_FD, Ordering::SeqCst);
+        let fd = channel.fd.swap(NO_FD, Ordering::SeqCst);
         if fd != NO_FD {
             device::close(fd);
+        }
+        if waiting == 0 {
+            channel.release();
+        }
+    }
+
+    /// Gives up the reference that threads inside a destroyed channel live on: the last of them, or nobody, is left.
+    fn release(&self) {
+        let kept = self.kept.swap(ptr::null_mut(), Ordering::SeqCst);
+        if !kept.is_null() {
+            // SAFETY: destroy() made the pointer from an Arc, and it was just taken out.
+            drop(unsafe { Arc::from_raw(kept) });
         }
     }
 }

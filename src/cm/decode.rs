@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! From what the kernel reports to what the application reads.
 
-use super::event::{About, NO_PARAM};
+use super::event::{About, NO_PARAM, PrivateData};
 use super::id::CmId;
 use super::query;
 use crate::ctypes::{
@@ -13,7 +13,7 @@ use crate::ctypes::{
 use crate::diag;
 use crate::errno::Result;
 use crate::sys::thread::uncancellable;
-use crate::uapi::{AhAttr, ConnParam, EventReply, UdParam};
+use crate::uapi::{AhAttr, ConnParam, EventReply, MAX_PRIVATE_DATA, UdParam};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
@@ -21,21 +21,36 @@ use std::sync::Arc;
 /// Fills `public` with the event that the reply tells of; `id` is the one that it names. None for an event that is not
 /// for the application, which is then accounted for.
 #[inline(always)]
-pub fn decode(id: Arc<CmId>, reply: &EventReply, public: &mut rdma_cm_event) -> Option<About> {
-    public.event = reply.event;
+pub fn decode(
+    id: Arc<CmId>,
+    reply: &EventReply,
+    public: &mut rdma_cm_event,
+    private_data: &mut PrivateData,
+) -> Option<About> {
     public.status = reply.status as i32;
-    if reply.event == RDMA_CM_EVENT_USER {
-        public.param.arg = reply.param.arg();
-        return Some(About { id, listener: None });
+    if reply.event != RDMA_CM_EVENT_USER {
+        return uncancellable(|| decode_own(id, reply, public, private_data));
     }
-    public.param = NO_PARAM;
-    uncancellable(|| decode_own(id, reply, public))
+    // In memory that held a user event before there is nothing to clear.
+    if public.event != RDMA_CM_EVENT_USER {
+        public.event = RDMA_CM_EVENT_USER;
+        public.param = NO_PARAM;
+    }
+    public.param.arg = reply.param.arg();
+    Some(About { id, listener: None })
 }
 
 /// An event of the connection manager's own.
 #[cold]
 #[inline(never)]
-fn decode_own(id: Arc<CmId>, reply: &EventReply, public: &mut rdma_cm_event) -> Option<About> {
+fn decode_own(
+    id: Arc<CmId>,
+    reply: &EventReply,
+    public: &mut rdma_cm_event,
+    private_data: &mut PrivateData,
+) -> Option<About> {
+    public.event = reply.event;
+    public.param = NO_PARAM;
     match reply.event {
         RDMA_CM_EVENT_ADDR_RESOLVED => {
             turn_into(RDMA_CM_EVENT_ADDR_ERROR, query::address_resolved(&id), public);
@@ -47,8 +62,15 @@ fn decode_own(id: Arc<CmId>, reply: &EventReply, public: &mut rdma_cm_event) -> 
             id.ledger().discard();
             return None;
         }
-        _ if id.is_datagram() => public.param.ud = datagram(reply.param.ud()),
-        _ => public.param.conn = connection(reply.param.conn()),
+        _ if id.is_datagram() => {
+            let ud = reply.param.ud();
+            public.param.ud = datagram(ud, private_data.take(&ud.private_data, ud.private_data_len));
+        }
+        _ => {
+            let conn = reply.param.conn();
+            public.param.conn =
+                connection(conn, private_data.take(&conn.private_data, conn.private_data_len));
+        }
     }
     if reply.event == RDMA_CM_EVENT_CONNECT_REQUEST {
         return requested(id, reply.id);
@@ -80,14 +102,17 @@ fn requested(listener: Arc<CmId>, handle: u32) -> Option<About> {
     }
 }
 
-/// Private data stays where the kernel wrote it: in the memory of the event.
-fn private_data(data: &[u8], length: u8) -> *const c_void {
-    if length == 0 { ptr::null() } else { data.as_ptr().cast() }
+impl PrivateData {
+    /// A copy of what came; NULL for nothing.
+    fn take(&mut self, data: &[u8; MAX_PRIVATE_DATA], length: u8) -> *const c_void {
+        self.0 = *data;
+        if length == 0 { ptr::null() } else { self.0.as_ptr().cast() }
+    }
 }
 
-fn connection(conn: &ConnParam) -> rdma_conn_param {
+fn connection(conn: &ConnParam, private_data: *const c_void) -> rdma_conn_param {
     rdma_conn_param {
-        private_data: private_data(&conn.private_data, conn.private_data_len),
+        private_data,
         private_data_len: conn.private_data_len,
         responder_resources: conn.responder_resources,
         initiator_depth: conn.initiator_depth,
@@ -99,9 +124,9 @@ fn connection(conn: &ConnParam) -> rdma_conn_param {
     }
 }
 
-fn datagram(ud: &UdParam) -> rdma_ud_param {
+fn datagram(ud: &UdParam, private_data: *const c_void) -> rdma_ud_param {
     rdma_ud_param {
-        private_data: private_data(&ud.private_data, ud.private_data_len),
+        private_data,
         private_data_len: ud.private_data_len,
         ah_attr: address_handle(&ud.ah_attr),
         qp_num: ud.qp_num,

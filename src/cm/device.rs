@@ -9,9 +9,9 @@ use crate::ctypes::{
 use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sync::Lock;
-use crate::sys::memory;
+use crate::sys::memory::Array;
 use crate::verbs::{self, Context, DeviceList, ProtectionDomain};
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::{Arc, OnceLock, Weak};
 
 /// How a device is named across its life. The GUID alone is not enough: virtual devices may share one.
@@ -47,10 +47,11 @@ pub struct Device {
 }
 
 /// Devices that somebody uses, or used a moment ago.
-static OPEN: Lock<Vec<Weak<Device>>> = Lock::new(Vec::new());
+static OPEN: Lock<Vec<(Name, Weak<Device>)>> = Lock::new(Vec::new());
 
-/// Devices whose last user left while the application still had objects in the protection domain.
-static STRANDED: Lock<Vec<(Context, ProtectionDomain)>> = Lock::new(Vec::new());
+/// Devices whose last user left while the application still had objects in the protection domain. They are taken back
+/// into use by the next user, or closed when the objects are gone.
+static STRANDED: Lock<Vec<Device>> = Lock::new(Vec::new());
 
 /// The device of that name. ENODEV if there is none, or its node refuses.
 pub fn find(name: Name) -> Result<Arc<Device>> {
@@ -63,7 +64,8 @@ pub fn find(name: Name) -> Result<Arc<Device>> {
 }
 
 fn find_open(name: Name) -> Option<Arc<Device>> {
-    OPEN.lock().iter().filter_map(Weak::upgrade).find(|device| name.matches(device.name))
+    let open = OPEN.lock();
+    open.iter().filter(|(known, _)| name.matches(*known)).find_map(|(_, device)| device.upgrade())
 }
 
 /// Opening takes long and happens without a lock. Of two threads that open the same device at once, the slower one
@@ -73,20 +75,34 @@ fn open(device: &verbs::Device<'_>) -> Result<Arc<Device>> {
     if let Some(device) = find_open(name) {
         return Ok(device);
     }
-    free_stranded();
-    let opened = Device::open(name, device).inspect_err(|error| {
-        diag::line(format_args!("cannot open RDMA device {}: {error:?}", device.name()));
-    })?;
-    let mut open = OPEN.lock();
-    let other = open.iter().filter_map(Weak::upgrade).find(|device| name.matches(device.name));
-    if let Some(other) = other {
-        drop(open);
-        return Ok(other);
-    }
+    let opened = match take_stranded(name) {
+        Some(stranded) => stranded,
+        None => Device::open(name, device).inspect_err(|error| {
+            diag::line(format_args!("cannot open RDMA device {}: {error:?}", device.name()));
+        })?,
+    };
     let opened = Arc::new(opened);
-    open.retain(|device| device.strong_count() > 0);
-    open.push(Arc::downgrade(&opened));
-    Ok(opened)
+    let mut open = OPEN.lock();
+    open.retain(|(_, device)| device.strong_count() > 0);
+    let other = open.iter().find(|(known, _)| *known == name).and_then(|(_, device)| device.upgrade());
+    if other.is_none() {
+        open.push((name, Arc::downgrade(&opened)));
+    }
+    drop(open);
+    Ok(other.unwrap_or(opened))
+}
+
+fn take_stranded(name: Name) -> Option<Device> {
+    let mut stranded = STRANDED.lock();
+    let position = stranded.iter().position(|device| device.name == name)?;
+    Some(stranded.swap_remove(position))
+}
+
+/// Tries again to let go what could not be let go before: dropping strands it anew if need be.
+fn retry_stranded() {
+    // A statement of its own ends the lock, which dropping takes again.
+    let stranded = std::mem::take(&mut *STRANDED.lock());
+    drop(stranded);
 }
 
 impl Device {
@@ -128,50 +144,44 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        if let (Some(context), Some(Err(pd))) =
-            (self.context.take(), self.pd.take().map(ProtectionDomain::free))
-        {
-            STRANDED.lock().push((context, pd));
+        if let Some(Err(pd)) = self.pd.take().map(ProtectionDomain::free) {
+            STRANDED.lock().push(Device {
+                name: self.name,
+                context: self.context.take(),
+                pd: OnceLock::from(pd),
+                link_layers: std::mem::take(&mut self.link_layers),
+            });
         }
     }
 }
 
-/// Frees what could not be freed when its last user left. Called when a device is opened or a list is freed.
-fn free_stranded() {
-    let stranded = std::mem::take(&mut *STRANDED.lock());
-    for (context, pd) in stranded {
-        if let Err(pd) = pd.free() {
-            STRANDED.lock().push((context, pd));
-        }
-    }
-}
+/// A list in the hands of the application, with the devices that it keeps open.
+type List = (Array<*mut ibv_context>, Vec<Arc<Device>>);
 
-/// Lists in the hands of the application, by address, with the devices that they keep open.
-static LISTS: Lock<Vec<(usize, Vec<Arc<Device>>)>> = Lock::new(Vec::new());
+static LISTS: Lock<Vec<List>> = Lock::new(Vec::new());
 
 /// Opens all devices, in the order of the kernel's numbers. Returns an array of contexts that ends with NULL, and the
 /// number of them. Devices that cannot be opened are left out.
-pub fn list() -> Result<(NonNull<*mut ibv_context>, usize)> {
+pub fn list() -> Result<(*mut *mut ibv_context, usize)> {
     let snapshot = DeviceList::get()?;
     let mut known: Vec<_> = snapshot.iter().collect();
     known.sort_by_key(|device| (device.index(), u64::from_be(device.guid())));
     let devices: Vec<_> = known.iter().filter_map(|device| open(device).ok()).collect();
     let contexts: Vec<_> = devices.iter().map(|device| device.context()).chain([ptr::null_mut()]).collect();
-    let array = memory::allocate_copy(&contexts)?;
-    let count = devices.len();
-    LISTS.lock().push((array.as_ptr().addr(), devices));
-    Ok((array, count))
+    let array = Array::copy_of(&contexts)?;
+    let (first, count) = (array.as_ptr(), devices.len());
+    LISTS.lock().push((array, devices));
+    Ok((first, count))
 }
 
-/// Ends the use of the devices of a list. False if no such list was given out.
-pub fn forget_list(array: *mut *mut ibv_context) -> bool {
+/// Frees a list and ends the use of its devices. What is no list is ignored.
+pub fn free_list(first: *mut *mut ibv_context) {
     let mut lists = LISTS.lock();
-    let Some(position) = lists.iter().position(|(address, _)| *address == array.addr()) else { return false };
-    let list = lists.swap_remove(position);
+    let position = lists.iter().position(|(array, _)| array.as_ptr() == first);
+    let list = position.map(|position| lists.swap_remove(position));
     drop(lists);
     drop(list);
-    free_stranded();
-    true
+    retry_stranded();
 }
 
 #[cfg(test)]
@@ -189,7 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn only_lists_that_were_given_out_are_taken_back() {
-        assert!(!forget_list(ptr::without_provenance_mut(8)));
+    fn what_is_no_list_is_ignored() {
+        free_list(ptr::null_mut());
+        free_list(ptr::without_provenance_mut(8));
     }
 }

@@ -6,7 +6,7 @@ use crate::ctypes::{rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type};
 use crate::errno::Result;
 use crate::sys::memory;
 use crate::sys::thread::{self, Token};
-use crate::uapi::EventReply;
+use crate::uapi::{EventReply, MAX_PRIVATE_DATA};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -17,13 +17,18 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[repr(C)]
 struct Event {
     public: rdma_cm_event,
-    /// What the kernel wrote. Private data stays here: the public part points to it.
+    private_data: PrivateData,
+    /// What the kernel wrote.
     reply: EventReply,
     /// The id whose destruction waits for this event; for a connection request, the listener. Set while the event is
     /// in the application's hands.
     counts_for: MaybeUninit<Arc<CmId>>,
     holder: Token,
 }
+
+/// Private data of a peer. Applications lay structs over it, which the kernel's place for it is not aligned for.
+#[repr(C, align(16))]
+pub struct PrivateData(pub [u8; MAX_PRIVATE_DATA]);
 
 /// Parameters without a set bit.
 // SAFETY: integers and pointers; all of them may be zero.
@@ -43,10 +48,11 @@ pub struct Blank(NonNull<Event>);
 impl Blank {
     /// ENOMEM without memory.
     fn allocate() -> Result<Blank> {
-        let event = memory::allocate::<Event>(1)?;
+        let event = memory::allocate::<Event>()?;
         // SAFETY: the memory is new and large enough; the other fields are set by deliver().
         unsafe {
             (&raw mut (*event.as_ptr()).public).write_bytes(0, 1);
+            (&raw mut (*event.as_ptr()).private_data).write_bytes(0, 1);
             (&raw mut (*event.as_ptr()).reply).write_bytes(0, 1);
         }
         Ok(Blank(event))
@@ -58,16 +64,17 @@ impl Blank {
         unsafe { NonNull::new_unchecked(&raw mut (*self.0.as_ptr()).reply) }
     }
 
-    /// The public part, to be filled, and what the kernel wrote.
-    pub fn parts(&mut self) -> (&mut rdma_cm_event, &EventReply) {
+    /// The public part and the private data, to be filled, and what the kernel wrote.
+    pub fn parts(&mut self) -> (&mut rdma_cm_event, &mut PrivateData, &EventReply) {
+        let event = self.0.as_ptr();
         // SAFETY: the memory is alive and owned by self; the fields are apart and were set by allocate().
-        unsafe { (&mut (*self.0.as_ptr()).public, &(*self.0.as_ptr()).reply) }
+        unsafe { (&mut (*event).public, &mut (*event).private_data, &(*event).reply) }
     }
 
     /// Hands it to the calling thread as an event about these ids.
     #[inline]
     pub fn deliver(mut self, about: About) -> Handed {
-        let (public, _) = self.parts();
+        let (public, ..) = self.parts();
         public.id = CmId::for_application(&about.id);
         public.listen_id = about.listener.as_ref().map_or(ptr::null_mut(), CmId::for_application);
         let counts_for = about.listener.unwrap_or(about.id);
@@ -118,6 +125,17 @@ impl Handed {
     pub fn kind_and_status(self) -> (rdma_cm_event_type, c_int) {
         // SAFETY: the event is open, so its memory is alive; fields are read by value.
         unsafe { ((*self.as_ptr()).event, (*self.as_ptr()).status) }
+    }
+
+    /// The calling thread holds it from now on.
+    pub fn hold(self) {
+        let event = self.0.as_ptr();
+        let holder = thread::current();
+        // SAFETY: the event is open: deliver() has set both fields, and no other thread has it.
+        unsafe {
+            (*event).counts_for.assume_init_ref().ledger().pass_on((*event).holder, holder);
+            (*event).holder = holder;
+        }
     }
 
     /// Ends the event: its memory is used for the next.

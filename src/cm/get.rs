@@ -16,37 +16,54 @@ use crate::uapi::EventReply;
 
 /// The next event of the channel, waited for unless its descriptor is non-blocking (EAGAIN). EINTR if a signal ends
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
-#[inline]
-pub fn next(channel: &Channel) -> Result<Handed> {
-    match channel.deferred() {
-        Some(event) => Ok(event),
-        None => from_kernel(channel),
-    }
-}
-
-/// As [`next`], past the events that a synchronous call put off.
 #[inline(always)]
-pub fn from_kernel(channel: &Channel) -> Result<Handed> {
+pub fn next(channel: &Channel) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
     loop {
         waiter = waiter.wait()?;
         if let Some(about) = take(&mut waiter)? {
-            return Ok(waiter.leave().deliver(about));
+            let (blank, presence) = waiter.split();
+            let event = channel.exchange(blank.deliver(about));
+            drop(presence);
+            return Ok(event);
+        }
+        if let Some(event) = put_off(channel) {
+            return Ok(event);
         }
     }
+}
+
+/// As [`next`], but the event that the kernel has now, whatever was put off before. Counts the wake-ups for those that
+/// it met.
+pub fn from_kernel(channel: &Channel, wake_ups: &mut u32) -> Result<Handed> {
+    let mut waiter = Waiter::enter(channel)?;
+    loop {
+        waiter = waiter.wait()?;
+        if let Some(about) = take(&mut waiter)? {
+            let (blank, _presence) = waiter.split();
+            return Ok(blank.deliver(about));
+        }
+        *wake_ups += 1;
+    }
+}
+
+/// What the kernel wrote was not for the application: perhaps the wake-up for an event that was put off.
+#[cold]
+fn put_off(channel: &Channel) -> Option<Handed> {
+    channel.deferred().inspect(|event| event.hold())
 }
 
 /// Makes an event of what the kernel wrote. None if it is not for the application.
 #[inline(always)]
 fn take(waiter: &mut Waiter) -> Result<Option<About>> {
-    let (channel, public, reply) = waiter.parts();
+    let (channel, public, private_data, reply) = waiter.parts();
     let subject = SUBJECTS.get(Key::from_raw(reply.uid));
     if channel.is_closed() {
         lose(subject, channel);
         return Err(Errno::ECANCELED);
     }
     match subject {
-        Some(Subject::Id(id)) => Ok(decode::decode(id, reply, public)),
+        Some(Subject::Id(id)) => Ok(decode::decode(id, reply, public, private_data)),
         Some(Subject::Bell(bell)) => Ok(bell.answer(channel, public)),
         None => {
             report_unknown(reply);

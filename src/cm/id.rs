@@ -17,7 +17,7 @@ use crate::ctypes::{
 };
 use crate::errno::{Errno, Result};
 use crate::sync::{Key, Lock};
-use crate::sys::memory;
+use crate::sys::memory::{self, Array};
 use crate::uapi::{CreateId, SockaddrStorage};
 use crate::ucma::{self, Fd};
 use std::cell::UnsafeCell;
@@ -277,11 +277,11 @@ impl CmId {
         if paths.is_empty() {
             return Ok(());
         }
-        let array = memory::allocate_copy(paths)?;
+        let array = Array::copy_of(paths)?;
         // SAFETY: the public struct is alive; the array that it had came from here too.
         unsafe {
             let route = &raw mut (*self.public()).route;
-            let old = ptr::replace(&raw mut (*route).path_rec, array.as_ptr());
+            let old = ptr::replace(&raw mut (*route).path_rec, array.into_raw());
             (*route).num_paths = i32::try_from(paths.len()).unwrap_or(i32::MAX);
             memory::release(old);
         }
@@ -322,14 +322,15 @@ impl CmId {
 /// made it), the memory is freed and the error returned; other errors leave everything as it was.
 pub fn destroy(id: &Arc<CmId>) -> Result<()> {
     let result = wake::end(id.fd(), id.handle);
-    match result {
-        Ok(reply) => {
-            bell::withdraw_all(id);
-            id.acknowledge_own();
-            id.ledger.settle(reply.events_reported);
-        }
-        Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => bell::withdraw_all(id),
+    let reported = match result {
+        Ok(reply) => Some(reply.events_reported),
+        Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => None,
         Err(error) => return Err(error),
+    };
+    bell::withdraw_all(id);
+    id.acknowledge_own();
+    if let Some(reported) = reported {
+        id.ledger.settle(reported);
     }
     if id.is_synchronous() {
         Channel::destroy(&id.own_channel());

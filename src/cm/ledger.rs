@@ -52,6 +52,16 @@ impl Ledger {
         }
     }
 
+    /// An event goes from one thread to another.
+    pub fn pass_on(&self, from: Token, to: Token) {
+        if self.holder.replace(Some(from), Some(to)) {
+            return;
+        }
+        if let Some(held) = self.holders.lock().iter_mut().find(|held| **held == from) {
+            *held = to;
+        }
+    }
+
     /// An event that `holder` got is acknowledged, by whichever thread.
     #[inline]
     pub fn acknowledge(&self, holder: Token) {

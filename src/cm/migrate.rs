@@ -22,24 +22,20 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     let old = id.own_channel();
     let channel = target.map_or_else(Channel::open, Ok)?;
     let command = MigrateId { id: id.handle(), fd: old.fd().0 as u32, ..FromZeros::new_zeroed() };
-    let moved = bell::move_along(id, old.fd(), channel.fd(), || ucma::request(&channel.fd(), command));
-    let reported = match moved {
-        Ok(reply) => reply.events_reported,
-        Err(error) => {
-            if synchronous {
-                Channel::destroy(&channel);
-            }
-            return Err(error);
-        }
-    };
+    let moved = bell::move_along(id, old.fd(), channel.fd(), || {
+        let reply = ucma::request(&channel.fd(), command)?;
+        id.enter_channel(Arc::clone(&channel), synchronous);
+        Ok(reply.events_reported)
+    });
+    if moved.is_err() && synchronous {
+        Channel::destroy(&channel);
+    }
+    let reported = moved?;
     if was_synchronous {
         id.acknowledge_kept();
         while let Some(event) = old.deferred() {
             channel.defer(event);
         }
-    }
-    id.enter_channel(channel, synchronous);
-    if was_synchronous {
         Channel::destroy(&old);
     }
     id.ledger().settle(reported);

@@ -16,6 +16,7 @@ pub fn write(id: &CmId, event: rdma_cm_event_type, status: c_int, arg: u64) -> R
     }
     match wake::write(id.fd(), id.handle(), status, arg) {
         Err(Errno::EINVAL) => bell::write(id, status, arg),
+        Err(Errno::EFAULT) => wake::write_whole(id.fd(), id.handle(), status, arg),
         other => other,
     }
 }

@@ -6,7 +6,7 @@
 //! waiting thread owns is parked in thread-local storage while it waits.
 
 use super::channel::Channel;
-use super::event::Blank;
+use super::event::{Blank, PrivateData};
 use crate::ctypes::rdma_cm_event;
 use crate::errno::{Errno, Result};
 use crate::uapi::{Ece, EventReply, GetEvent};
@@ -67,15 +67,26 @@ impl Waiter {
     }
 
     /// The channel that the event came from, and the parts of the event.
-    pub fn parts(&mut self) -> (&Channel, &mut rdma_cm_event, &EventReply) {
-        let (public, reply) = self.blank.parts();
-        (self.presence.channel(), public, reply)
+    pub fn parts(&mut self) -> (&Channel, &mut rdma_cm_event, &mut PrivateData, &EventReply) {
+        let (public, private_data, reply) = self.blank.parts();
+        (self.presence.channel(), public, private_data, reply)
     }
 
-    /// Leaves the channel with the event.
-    pub fn leave(self) -> Blank {
-        self.blank
+    /// The event, and the presence: the thread leaves the channel when that is dropped.
+    pub fn split(self) -> (Blank, Presence) {
+        (self.blank, self.presence)
     }
+}
+
+/// The calling thread does not wait on that channel any more, if it did: it was taken out of the wait.
+pub fn withdraw(channel: &Channel) {
+    let _ = PARKED.try_with(|parked| {
+        let waiter = parked.take();
+        let here = waiter.as_ref().is_some_and(|waiter| ptr::eq(waiter.presence.channel(), channel));
+        if !here {
+            parked.set(waiter);
+        }
+    });
 }
 
 #[inline(always)]
@@ -89,7 +100,7 @@ fn receive(fd: Fd, place: NonNull<EventReply>) -> Result<()> {
 }
 
 /// One of the threads that the channel counts.
-struct Presence(NonNull<Channel>);
+pub struct Presence(NonNull<Channel>);
 
 impl Presence {
     fn channel(&self) -> &Channel {

@@ -5,7 +5,7 @@
 use super::family;
 use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_TCP};
 use crate::errno::{Errno, Result};
-use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteUserEvent};
+use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteCmEvent, WriteUserEvent};
 use crate::ucma::{self, Fd};
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +34,17 @@ pub fn write(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
         probe(fd);
     }
     result
+}
+
+/// As [`write`], with the whole of the kernel's struct: a kernel reads all of it, whatever the length of the message,
+/// and at the very top of a small stack there is nothing to read behind a short one (EFAULT).
+#[cold]
+pub fn write_whole(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
+    let event = RDMA_CM_EVENT_USER;
+    ucma::order(
+        &fd,
+        WriteCmEvent { id: handle, reserved: 0, event, status: status as u32, param: arg.into() },
+    )
 }
 
 /// A kernel that has the command answers ENOENT for an id that does not exist; one that does not, EINVAL as for every

@@ -62,6 +62,8 @@ struct Slot<E> {
 
 const PIN: u64 = 1;
 const GENERATION: u64 = 1 << 32;
+/// How often a thread lets others run before it gives up on a look-up of a few instructions.
+const PATIENCE: u32 = 1 << 20;
 
 // SAFETY: the entry is shared and moved between threads as the state allows.
 unsafe impl<E: Send + Sync> Sync for Slot<E> {}
@@ -97,10 +99,11 @@ impl<E: Clone> Slot<E> {
         self.state.fetch_add(GENERATION, Ordering::Release);
     }
 
-    /// Takes the entry of that generation out, after the look-ups at work.
+    /// Takes the entry of that generation out, after the look-ups at work. It stays for ever if one of them does not
+    /// end: after a fork the thread may exist in the parent only.
     fn take(&self, generation: u32) -> Option<E> {
         let unpinned = u64::from(generation) * GENERATION;
-        loop {
+        for _ in 0..PATIENCE {
             let next = unpinned.wrapping_add(GENERATION);
             match self.state.compare_exchange(unpinned, next, Ordering::Acquire, Ordering::Relaxed) {
                 // SAFETY: the generation is even now: nobody reads. The index is not given out before this returns.
@@ -109,6 +112,7 @@ impl<E: Clone> Slot<E> {
                 Err(_) => std::thread::yield_now(),
             }
         }
+        None
     }
 }
 

@@ -4,27 +4,57 @@
 use crate::errno::{Errno, Result};
 use std::ptr::NonNull;
 
-/// An array of `count` elements, not initialised; ENOMEM without memory. `free(3)` takes it back.
-pub fn allocate<T>(count: usize) -> Result<NonNull<T>> {
-    let bytes = count.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?;
+/// A place for `T` from malloc, not initialised; ENOMEM without memory.
+pub fn allocate<T>() -> Result<NonNull<T>> {
+    allocate_bytes(size_of::<T>())
+}
+
+fn allocate_bytes<T>(bytes: usize) -> Result<NonNull<T>> {
     // SAFETY: malloc has no precondition; at least one byte is asked for, so NULL means no memory.
     NonNull::new(unsafe { libc::malloc(bytes.max(1)) }.cast()).ok_or(Errno::ENOMEM)
 }
 
-/// An array holding a copy of `elements`.
-pub fn allocate_copy<T: Copy>(elements: &[T]) -> Result<NonNull<T>> {
-    let array = allocate::<T>(elements.len())?;
-    // SAFETY: the array is new and has room for as many elements.
-    unsafe { array.as_ptr().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
-    Ok(array)
-}
-
-/// Gives an array back; NULL is allowed.
+/// Gives memory back; NULL is allowed.
 ///
 /// # Safety
 ///
 /// It came from malloc and nobody uses it any more.
-pub unsafe fn release<T>(array: *mut T) {
+pub unsafe fn release<T>(memory: *mut T) {
     // SAFETY: the caller's promise.
-    unsafe { libc::free(array.cast()) };
+    unsafe { libc::free(memory.cast()) };
+}
+
+/// An array that C sees.
+pub struct Array<T>(NonNull<T>);
+
+// SAFETY: the array is memory only; what its elements mean is the owner's matter.
+unsafe impl<T> Send for Array<T> {}
+
+impl<T: Copy> Array<T> {
+    /// A copy of `elements`; ENOMEM without memory.
+    pub fn copy_of(elements: &[T]) -> Result<Array<T>> {
+        let array = allocate_bytes::<T>(size_of_val(elements))?;
+        // SAFETY: the array is new and has room for as many elements.
+        unsafe { array.as_ptr().copy_from_nonoverlapping(elements.as_ptr(), elements.len()) };
+        Ok(Array(array))
+    }
+
+    /// The first element.
+    pub fn as_ptr(&self) -> *mut T {
+        self.0.as_ptr()
+    }
+
+    /// The first element, for [`release`].
+    pub fn into_raw(self) -> *mut T {
+        let array = self.as_ptr();
+        std::mem::forget(self);
+        array
+    }
+}
+
+impl<T> Drop for Array<T> {
+    fn drop(&mut self) {
+        // SAFETY: the memory came from malloc and is owned by self.
+        unsafe { release(self.0.as_ptr()) };
+    }
 }

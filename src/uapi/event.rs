@@ -58,7 +58,8 @@ pub struct WriteCmEvent {
 }
 command!(WriteCmEvent, 24);
 
-/// The beginning of a [`WriteCmEvent`], as far as a user event needs it: the kernel looks at no more.
+/// The beginning of a [`WriteCmEvent`], with all of it that means something for a user event. Whatever the kernel reads
+/// behind it, it does not use.
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
 #[repr(C)]
 pub struct WriteUserEvent {
