@@ -17,7 +17,6 @@ use super::wake;
 use crate::ctypes::{RDMA_CM_EVENT_USER, rdma_cm_event};
 use crate::errno::{Errno, Result};
 use crate::sync::{Condition, Key, Lock};
-use crate::sys::poll;
 use crate::sys::thread::uncancellable;
 use crate::uapi::MigrateId;
 use crate::ucma::{self, Fd};
@@ -25,14 +24,7 @@ use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 use zerocopy::FromZeros;
-
-/// How long [`write()`] waits for the bell to ring, so that a non-blocking read right afterwards sees the event, as on a
-/// kernel with the command. Resolving takes microseconds.
-const RING_LIMIT: Duration = Duration::from_millis(5);
-/// How often it looks whether another thread took the event before it saw it.
-const RING_STEP: Duration = Duration::from_micros(100);
 
 /// A user event on its way.
 pub struct Bell {
@@ -69,7 +61,8 @@ impl Pending {
     }
 }
 
-/// Queues a user event of the id. ENODEV without an active port; what the kernel says otherwise.
+/// Queues a user event of the id. When this returns the event is in the channel, as on a kernel with the command: a
+/// non-blocking read right afterwards sees it. ENODEV without an active port; what the kernel says otherwise.
 #[cold]
 #[inline(never)]
 pub fn write(id: &CmId, status: c_int, arg: u64) -> Result<()> {
@@ -90,7 +83,9 @@ pub fn write(id: &CmId, status: c_int, arg: u64) -> Result<()> {
             return Err(error);
         }
         drop(guard);
-        bell.wait_until_it_rings(&channel);
+        if !bell.answered.load(Ordering::Acquire) {
+            wake::wait_until_rung(channel.fd());
+        }
         Ok(())
     })
 }
@@ -158,15 +153,6 @@ impl Bell {
         if self.end(fd) == Err(Errno::EINVAL) {
             let _hanging = self.id.bells().hanging.lock();
             let _ = self.end(self.id.fd());
-        }
-    }
-
-    fn wait_until_it_rings(&self, channel: &Channel) {
-        let deadline = Instant::now() + RING_LIMIT;
-        while Instant::now() < deadline {
-            if self.answered.load(Ordering::Acquire) || poll::readable(channel.fd().0, RING_STEP) {
-                return;
-            }
         }
     }
 }

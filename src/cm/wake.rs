@@ -36,7 +36,7 @@ pub fn write(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
     result
 }
 
-/// As [`write`], with the whole of the kernel's struct: a kernel reads all of it, whatever the length of the message,
+/// As [`write()`], with the whole of the kernel's struct: a kernel reads all of it, whatever the length of the message,
 /// and at the very top of a small stack there is nothing to read behind a short one (EFAULT).
 #[cold]
 pub fn write_whole(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
@@ -72,6 +72,17 @@ pub fn resolve(fd: Fd, handle: u32) -> Result<()> {
         &fd,
         ResolveIp { dst_addr: family::ip(&any), id: handle, timeout_ms: 1000, ..FromZeros::new_zeroed() },
     )
+}
+
+/// Waits until every event asked for by [`resolve`] so far has been queued.
+///
+/// The kernel resolves one id after the other, in a queue of its own, and does not destroy an id that is in the queue.
+/// So a further id is put in, and destroyed, which takes it out of the way when its turn comes.
+pub fn wait_until_rung(fd: Fd) {
+    if let Ok(handle) = hide(fd, NOBODY) {
+        let _ = resolve(fd, handle);
+        let _ = end(fd, handle);
+    }
 }
 
 /// Ends an id in the kernel, with the events of it that were not taken.

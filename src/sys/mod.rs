@@ -5,6 +5,5 @@
 pub mod device;
 pub mod memory;
 pub mod netlink;
-pub mod poll;
 pub mod symbol;
 pub mod thread;
