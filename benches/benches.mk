@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The measuring programs. Uses SDK (the folder of `lab sdk`), BUILD and CC; gives C_BENCHES, the list of what it builds.
+# The measuring programs. Uses SDK (the folder of `lab sdk`), BUILD, CC and C_SHIMS of tests.mk; gives C_BENCHES, the list of what it builds.
 
 benches_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
-C_BENCHES := $(BUILD)/benches/event
+C_BENCHES := $(BUILD)/benches/event $(C_SHIMS)
 
 $(BUILD)/benches/event: $(wildcard $(benches_dir)*.c $(benches_dir)*.h)
 	mkdir -p $(@D)

@@ -3,18 +3,23 @@
  * What a user event costs. Prints "FIGURE.WAY NANOSECONDS" lines: the least of many batches on one processor, so
  * that interrupts do not count, and without the cost of reading the clock. Where the clock counts instructions
  * the figures are exact.
+ *
+ *	event [BATCHES [WAY...]]	by default all ways
  */
 #include "way.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-enum { BATCHES = 100, WAYS = 3 };
+enum { WAYS = 3 };
 
+static int batches = 100;
 static uint64_t clock_cost;
 
 void die(const char *what)
@@ -54,7 +59,7 @@ static void measure_clock(void)
 {
 	struct least least = { 0 };
 
-	for (int i = 0; i < BATCHES; i++)
+	for (int i = 0; i < batches; i++)
 		keep(&least, now());
 	clock_cost = least.ns;
 }
@@ -63,7 +68,7 @@ static void measure_same_thread(const struct way *way)
 {
 	struct least least = { 0 };
 
-	for (int batch = 0; batch < BATCHES; batch++) {
+	for (int batch = 0; batch < batches; batch++) {
 		uint64_t start = now();
 
 		for (int i = 0; i < BATCH; i++) {
@@ -79,7 +84,7 @@ static void measure_parts(const struct way *way)
 {
 	struct least write = { 0 }, get = { 0 }, ack = { 0 };
 
-	for (int batch = 0; batch < BATCHES; batch++) {
+	for (int batch = 0; batch < batches; batch++) {
 		uint64_t start = now();
 
 		for (int i = 0; i < BATCH; i++)
@@ -106,7 +111,7 @@ static void measure_nothing(const struct way *way)
 {
 	struct least least = { 0 };
 
-	for (int batch = 0; batch < BATCHES; batch++) {
+	for (int batch = 0; batch < batches; batch++) {
 		uint64_t start = now();
 
 		for (int i = 0; i < BATCH; i++)
@@ -120,7 +125,7 @@ static void *answer(void *arg)
 {
 	const struct way *way = arg;
 
-	for (int i = 0; i < BATCHES * BATCH; i++) {
+	for (int i = 0; i < batches * BATCH; i++) {
 		way->read(1);
 		way->write(0);
 	}
@@ -135,7 +140,7 @@ static void measure_wake(const struct way *way)
 
 	if (pthread_create(&thread, NULL, answer, (void *)(uintptr_t)way))
 		die("pthread_create");
-	for (int batch = 0; batch < BATCHES; batch++) {
+	for (int batch = 0; batch < batches; batch++) {
 		uint64_t start = now();
 
 		for (int i = 0; i < BATCH; i++) {
@@ -148,17 +153,29 @@ static void measure_wake(const struct way *way)
 	print("wake", way, least, 2 * BATCH);
 }
 
-int main(void)
+static bool is_wanted(const struct way *way, int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		if (!strcmp(argv[i], way->name))
+			return true;
+	return argc < 3;
+}
+
+int main(int argc, char **argv)
 {
 	static const struct way *const ways[WAYS] = { &library_way, &raw_way, &eventfd_way };
 	cpu_set_t first;
 
+	if (argc > 1)
+		batches = atoi(argv[1]);
 	CPU_ZERO(&first);
 	CPU_SET(0, &first);
 	if (sched_setaffinity(0, sizeof(first), &first))
 		die("sched_setaffinity");
 	measure_clock();
 	for (size_t i = 0; i < WAYS; i++) {
+		if (!is_wanted(ways[i], argc, argv))
+			continue;
 		ways[i]->open();
 		measure_same_thread(ways[i]);
 		if (ways[i]->get)
@@ -168,6 +185,7 @@ int main(void)
 	}
 	/* Last: libc's calls cost more from the first second thread on. */
 	for (size_t i = 0; i < WAYS; i++)
-		measure_wake(ways[i]);
+		if (is_wanted(ways[i], argc, argv))
+			measure_wake(ways[i]);
 	return EXIT_SUCCESS;
 }

@@ -21,6 +21,12 @@ static void close_pair(void)
 	rdma_destroy_event_channel(channel);
 }
 
+/* Behind other events, a kernel without a command for user events may be late by that many milliseconds. */
+static int moment(void)
+{
+	return (int)(100 * time_scale());
+}
+
 static void blocked_thread(void)
 {
 	struct waiter waiter;
@@ -73,7 +79,7 @@ static void poll_for_event(void)
 	write_event(id, 0, 2);
 	check(poll(&ready, 1, 0) == 1 && ready.revents == POLLIN, "revents %#x", (unsigned int)ready.revents);
 	take_event(channel, id, 0, 1);
-	check(poll(&ready, 1, 0) == 1, "not ready with an event left");
+	check(poll(&ready, 1, moment()) == 1, "not ready with an event left");
 	take_event(channel, id, 0, 2);
 	check(poll(&ready, 1, 0) == 0, "still ready");
 	close_pair();
@@ -117,12 +123,11 @@ static int is_ready(int epoll)
 	return epoll_wait(epoll, &event, 1, 0);
 }
 
-/* With other events in the channel, a kernel without a command for user events may take a moment. */
 static bool becomes_ready(int epoll)
 {
 	struct epoll_event event;
 
-	return epoll_wait(epoll, &event, 1, (int)(1000 * time_scale())) == 1;
+	return epoll_wait(epoll, &event, 1, moment()) == 1;
 }
 
 static void epoll_level(void)
