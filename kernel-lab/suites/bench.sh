@@ -77,6 +77,6 @@ if [[ $LAB_LIB == system ]]; then
     check figures has_figures system
 else
     check same-to-c-library at_most same 100 system
-    check same-to-raw at_most same 107.7 raw
+    check same-to-raw at_most same 107.8 raw
     check without-the-command has_figures without
 fi
