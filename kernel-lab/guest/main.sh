@@ -24,6 +24,7 @@ mapfile -t modules </work/lab/modules
 modprobe -qa "${modules[@]}"
 
 source /work/lab/job
+: >/work/lab/begun
 export LAB_ICOUNT
 passed=0 failed=0 skipped=0
 

@@ -40,11 +40,12 @@ watch_guest() {
     done
 }
 
-# boot NAME BUILD ICOUNT LIMIT SILENCE: adds the guest's results to $passed, $failed and $skipped.
+# boot NAME BUILD ICOUNT LIMIT SILENCE [ATTEMPT]: adds the guest's results to $passed, $failed and $skipped. A kernel
+# that dies before the first suite is booted once more: now and then the emulator lets one stumble over its own patching.
 boot() {
-    local name=$1 build=$2 icount=$3 limit=$4 silence=$5 log=$2/lab/console-$1.log tally=$2/lab/tally
-    local qemu_pid out QEMU hung=no
-    rm -f "$log" "$tally"
+    local name=$1 build=$2 icount=$3 limit=$4 silence=$5 attempt=${6:-1}
+    local log=$build/lab/console-$name.log tally=$build/lab/tally begun=$build/lab/begun qemu_pid out QEMU hung=no
+    rm -f "$log" "$tally" "$begun"
     cat "$CACHE/kernels/$name/modules.cpio" "$build/lab/init.cpio" >"$build/lab/initrd-$name"
     say "booting $(<"$CACHE/kernels/$name/version")"
     qemu_command "$name" "$build" "$icount"
@@ -66,6 +67,10 @@ boot() {
     if [[ $hung == yes || ! -f $tally ]]; then
         say "the boot did not come to its end; the kernel's last lines:"
         tail -n 25 "$log" >&2 || true
+        if [[ ! -f $begun && $attempt -eq 1 ]]; then
+            boot "$name" "$build" "$icount" "$limit" "$silence" 2
+            return
+        fi
         echo "not ok lab $name: the boot did not come to its end"
         failed=$((failed + 1))
         return
