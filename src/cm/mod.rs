@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! The connection manager: channels, ids and events.
 //!
-//! Order of locks: each is taken alone and none is held across a call into the kernel or libibverbs. A thread that
-//! waits in the kernel for an event owns nothing on its stack, since it may be cancelled there (`waiter`).
+//! Order of locks: each is taken alone and none is held across a call into the kernel or libibverbs, but for those of
+//! `bell`, which says so. A thread that waits in the kernel for an event owns nothing on its stack, since it may be
+//! cancelled there (`waiter`).
 
 pub mod address;
 mod bell;
