@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,6 +71,24 @@ void check_empty(struct rdma_event_channel *channel)
 	set_nonblocking(channel->fd);
 	check_fails(rdma_get_cm_event(channel, &event), EAGAIN);
 	check(!fcntl(channel->fd, F_SETFL, flags), "fcntl: %m");
+}
+
+int count_kernel_ids(void)
+{
+	char line[512], owner[64];
+	int count = 0;
+	FILE *tool;
+
+	/* The tool must not be given the library under test. */
+	unsetenv("LD_PRELOAD");
+	snprintf(owner, sizeof(owner), " comm %.15s ", program_invocation_short_name);
+	tool = popen("rdma resource show cm_id", "r");
+	check(tool, "rdma: %m");
+	while (fgets(line, sizeof(line), tool))
+		if (strstr(line, owner))
+			count++;
+	pclose(tool);
+	return count;
 }
 
 /* A thread that waits for an event does so in write(2); the kernel tells that of a sleeping thread only. */

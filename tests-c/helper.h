@@ -26,6 +26,9 @@ struct rdma_cm_event *get_event(struct rdma_event_channel *channel, struct rdma_
 void take_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, int status, uint64_t arg);
 void check_empty(struct rdma_event_channel *channel);
 
+/* The kernel's ids of this program that are bound to the lab's device. */
+int count_kernel_ids(void);
+
 /* A thread inside rdma_get_cm_event, and what it got there. */
 struct waiter {
 	struct rdma_event_channel *channel;
