@@ -89,11 +89,13 @@ lab: $(SHIPPED) $(C_TESTS) $(EXAMPLES)
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
 install: all
-	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/include/rdma $(DESTDIR)$(MANDIR)/man3
+	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/include/rdma $(DESTDIR)$(PREFIX)/include/infiniband \
+		$(DESTDIR)$(MANDIR)/man3
 	install -m 755 $(BUILD)/librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(DESTDIR)$(LIBDIR)/librdmacm.so
 	install -m 644 include/rdma/*.h $(DESTDIR)$(PREFIX)/include/rdma
+	install -m 644 include/infiniband/*.h $(DESTDIR)$(PREFIX)/include/infiniband
 	install -m 644 man/*.3 $(DESTDIR)$(MANDIR)/man3
 
 bench: $(SHIPPED) $(C_BENCHES)

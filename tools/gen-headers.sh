@@ -34,8 +34,8 @@ prepare() {
     done
 }
 
-# cbindgen names every type; C's header has unions that stand where their only member is, and a comment of one
-# sentence fits one line.
+# cbindgen names every type; C's header has unions that stand where their only member is (without a name they are an
+# extension to C99 that compilers want to see marked), and a comment of one sentence fits one line.
 tidy() {
     awk '
         function put(line) {
@@ -62,7 +62,8 @@ tidy() {
         union && /^\};$/ { union = ""; getline; next }
         { flush_comment() }
         /^ +union rdma_/ && $2 in body {
-            printf "    union {\n%s    }%s;\n", body[$2], ($3 == ";" ? "" : " " substr($3, 1, length($3) - 1))
+            if ($3 == ";") printf "    __extension__ union {\n%s    };\n", body[$2]
+            else printf "    union {\n%s    } %s\n", body[$2], $3
             next
         }
         { sub(/^enum  \{/, "enum {"); put($0) }

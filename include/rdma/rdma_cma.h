@@ -177,7 +177,7 @@ struct rdma_ib_addr {
 /** The addresses of both ends of an id. */
 struct rdma_addr {
     /** Local address. */
-    union {
+    __extension__ union {
         /** Any family. */
         struct sockaddr src_addr;
         /** AF_INET. */
@@ -188,7 +188,7 @@ struct rdma_addr {
         struct sockaddr_storage src_storage;
     };
     /** Remote address. */
-    union {
+    __extension__ union {
         /** Any family. */
         struct sockaddr dst_addr;
         /** AF_INET. */

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Every field has exactly the C type that layout_list.h states. Compiling is the test: a size cannot tell an enum from
-// an int, nor one pointer from another, but a C++ application can.
-#include <rdma/rdma_cma.h>
+// an int, nor one pointer from another, but a C++ application can. HEADER and LIST as for layout.c.
+#ifndef HEADER
+#define HEADER <rdma/rdma_cma.h>
+#define LIST "layout_list.h"
+#endif
+#include HEADER
 
 #include <type_traits>
 
@@ -13,4 +17,4 @@
 #define FIELD(kind, name, field, c_type) FIELD_AS(kind, name, field, field, c_type)
 #define VALUE(name)
 
-#include "layout_list.h"
+#include LIST
