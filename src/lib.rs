@@ -2,8 +2,9 @@
 //! The RDMA connection manager library as a drop-in `librdmacm.so.1`.
 //!
 //! The modules are layers; each uses only those below it (`docs/architecture.md` draws them):
-//! `capi` holds the C entry points, `cm` the connection manager, `ucma` and `verbs` speak to the kernel and to
-//! libibverbs, `sys` and `sync` wrap the operating system, and `ctypes`, `uapi`, `errno`, `diag` are data.
+//! `capi` holds the C entry points, `cm` the connection manager, `resolve` finds names and routes, `ucma` and `verbs`
+//! speak to the kernel and to libibverbs, `sys` and `sync` wrap the operating system, and `ctypes`, `uapi`, `errno`,
+//! `diag` are data.
 
 #[allow(unsafe_code, reason = "the C ABI: raw pointers of the application become references here")]
 pub mod capi;
@@ -11,6 +12,7 @@ pub mod cm;
 pub mod ctypes;
 pub mod diag;
 pub mod errno;
+pub mod resolve;
 pub mod sync;
 #[allow(unsafe_code, reason = "the one place that calls libc")]
 pub mod sys;

@@ -14,8 +14,9 @@ declare -A below=(
     [sys]='errno'
     [ucma]='errno diag uapi sys sync'
     [verbs]='errno diag ctypes sys sync'
-    [cm]='errno diag ctypes uapi sys sync ucma verbs'
-    [capi]='errno ctypes cm'
+    [resolve]='errno diag ctypes uapi sys sync'
+    [cm]='errno diag ctypes uapi sys sync resolve ucma verbs'
+    [capi]='errno ctypes resolve cm'
 )
 
 bad=0

@@ -401,6 +401,31 @@ int rdma_resolve_route(struct rdma_cm_id *id,
                        int timeout_ms);
 
 /**
+ * Finds the addresses of a node, a service (a port) or both, and stores a list of them at res, to be freed with
+ * rdma_freeaddrinfo(). Each address stands in it once; the first is the one to prefer.
+ *
+ * hints, which may be NULL, choose: its flags, address family, kind of queue pair and port space. Its source address,
+ * if there is one, becomes that of each result that has none. Without node and service the result is one entry, of the
+ * addresses in hints. A route to the destination, where InfiniBand's path service ibacm runs and knows one, is in
+ * ai_route of the first entry; then there is an entry with the same as AF_IB addresses as well, which is the last one,
+ * or the first if hints ask for that family with RAI_FAMILY.
+ *
+ * Errors:
+ *
+ * 0, or an EAI_ value of getaddrinfo(3) for what that function says, or -1; with errno in each case: ENOENT for an
+ * unknown node, EAGAIN for one that cannot be found out now, EINVAL for arguments that do not fit and for NULL in res,
+ * EOPNOTSUPP for RAI_SA with a node or with RAI_DNS, ENODEV without an RDMA device, ENOMEM. Then NULL is stored at
+ * res.
+ */
+int rdma_getaddrinfo(const char *node,
+                     const char *service,
+                     const struct rdma_addrinfo *hints,
+                     struct rdma_addrinfo **res);
+
+/** Frees a list of rdma_getaddrinfo() or rdma_query_addrinfo(). NULL is ignored. */
+void rdma_freeaddrinfo(struct rdma_addrinfo *res);
+
+/**
  * Opens an event channel.
  *
  * Its descriptor can be polled and made non-blocking. It is closed in programs that this one executes.
@@ -519,6 +544,25 @@ __be16 rdma_get_src_port(struct rdma_cm_id *id);
 
 /** The remote port number of an id, in network byte order; 0 if it has none. */
 __be16 rdma_get_dst_port(struct rdma_cm_id *id);
+
+/**
+ * Sets an option of an id: a value of enum rdma_option_level, an option of that level, and the value with its length
+ * in bytes.
+ *
+ * An option of RDMA_OPTION_ID is to be set before it matters: RDMA_OPTION_ID_REUSEADDR and RDMA_OPTION_ID_AFONLY before
+ * the id is bound, the others before it connects or accepts. RDMA_OPTION_IB_PATH is followed by
+ * RDMA_CM_EVENT_ROUTE_RESOLVED.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL, for a value of a wrong length or out of its range, and for an id in another
+ * state; ENOSYS for an unknown level or option.
+ */
+int rdma_set_option(struct rdma_cm_id *id,
+                    int level,
+                    int optname,
+                    void *optval,
+                    size_t optlen);
 
 #ifdef __cplusplus
 }  // extern "C"

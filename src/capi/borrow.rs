@@ -4,8 +4,10 @@
 use crate::cm::channel::Channel;
 use crate::cm::family;
 use crate::cm::id::CmId;
-use crate::ctypes::{rdma_cm_id, rdma_event_channel};
+use crate::ctypes::{rdma_addrinfo, rdma_cm_id, rdma_event_channel};
 use crate::errno::{Errno, Result};
+use crate::resolve::AddrInfo;
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
@@ -86,4 +88,72 @@ pub unsafe fn optional_address<'a>(pointer: *const libc::sockaddr) -> Result<Opt
     }
     // SAFETY: the caller's promise.
     unsafe { address(pointer) }.map(Some)
+}
+
+/// Bytes at a place. EINVAL for NULL and for more than there can be.
+///
+/// # Safety
+///
+/// NULL, or readable for that length while the slice is used.
+pub unsafe fn bytes<'a>(place: *const c_void, length: usize) -> Result<&'a [u8]> {
+    if place.is_null() || isize::try_from(length).is_err() {
+        return Err(Errno::EINVAL);
+    }
+    // SAFETY: checked for NULL and for the length; the caller promises the rest.
+    Ok(unsafe { slice::from_raw_parts(place.cast(), length) })
+}
+
+/// A string; NULL means none.
+///
+/// # Safety
+///
+/// NULL, or a string that ends with NUL, unchanged while it is used.
+pub unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: checked for NULL; the caller promises the rest.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
+}
+
+/// A copy of the hints for a search: all but the names and the connection data, which are none. NULL means none.
+///
+/// # Safety
+///
+/// NULL, or an entry whose addresses and route are each NULL or as long as the entry says.
+pub unsafe fn hints(info: *const rdma_addrinfo) -> Option<AddrInfo> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        info.as_ref().map(|info| AddrInfo {
+            flags: info.ai_flags,
+            family: info.ai_family,
+            qp_type: info.ai_qp_type,
+            port_space: info.ai_port_space,
+            source: copy(info.ai_src_addr.cast(), info.ai_src_len as usize),
+            destination: copy(info.ai_dst_addr.cast(), info.ai_dst_len as usize),
+            route: copy(info.ai_route, info.ai_route_len),
+            connect: Vec::new(),
+        })
+    }
+}
+
+/// A copy of an entry, without its names. EINVAL for NULL.
+///
+/// # Safety
+///
+/// NULL, or an entry whose addresses, route and connection data are each NULL or as long as the entry says.
+#[allow(dead_code, reason = "rdma_create_ep is to use it")]
+pub unsafe fn addrinfo(info: *const rdma_addrinfo) -> Result<AddrInfo> {
+    // SAFETY: the caller's promise.
+    let copied = unsafe { hints(info) }.ok_or(Errno::EINVAL)?;
+    // SAFETY: not NULL, or there were no hints; the caller promises the rest.
+    let connect = unsafe { copy((*info).ai_connect, (*info).ai_connect_len) };
+    Ok(AddrInfo { connect, ..copied })
+}
+
+/// Nothing for NULL.
+///
+/// # Safety
+///
+/// NULL, or readable for that length.
+unsafe fn copy(place: *const c_void, length: usize) -> Vec<u8> {
+    // SAFETY: the caller's promise.
+    unsafe { bytes(place, length) }.map(<[u8]>::to_vec).unwrap_or_default()
 }

@@ -5,9 +5,11 @@
 //! The comments of the functions are those of the installed header.
 
 mod address;
+mod addrinfo;
 mod borrow;
 mod channel;
 mod device;
 mod event;
 mod id;
+mod option;
 mod ret;

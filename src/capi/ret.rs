@@ -25,6 +25,12 @@ pub fn pointer<T>(result: Result<*mut T>) -> *mut T {
     })
 }
 
+/// A code that tells of a failure, and `errno`.
+pub fn code(code: c_int, error: Errno) -> c_int {
+    set_errno(error);
+    code
+}
+
 fn set_errno(error: Errno) {
     // SAFETY: the address is that of the calling thread's errno.
     unsafe { *libc::__errno_location() = error.raw() };

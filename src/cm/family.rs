@@ -3,35 +3,12 @@
 
 use crate::ctypes::{IBV_QPT_RC, RDMA_IB_IP_PS_MASK, RDMA_IB_IP_PS_TCP, RDMA_PS_IB};
 use crate::errno::{Errno, Result};
-use crate::uapi::{Bind, CreateId, DestroyId, SockaddrIn6, SockaddrStorage};
+use crate::uapi::{AF_IB, Bind, CreateId, DestroyId, SockaddrIb, SockaddrIn6, SockaddrStorage};
 use crate::ucma::{self, Fd};
-use std::mem::offset_of;
-use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU8, Ordering};
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromZeros, IntoBytes};
 
-/// `AF_IB` of linux/socket.h, which the libc crate lacks.
-pub const AF_IB: u16 = 27;
-
-/// `struct sockaddr_ib` of infiniband/ib.h. All but the family is in network byte order.
-#[derive(FromBytes, Immutable, IntoBytes, KnownLayout)]
-#[repr(C)]
-struct SockaddrIb {
-    family: u16,
-    pkey: u16,
-    flowinfo: u32,
-    addr: [u8; 16],
-    sid: u64,
-    sid_mask: u64,
-    scope_id: u64,
-}
-
-/// Where the GID and the port, which is the end of the service identifier, stand in it.
-const IB_GID: usize = offset_of!(SockaddrIb, addr);
-const IB_PORT: usize = offset_of!(SockaddrIb, sid_mask) - size_of::<u16>();
-const IN_PORT: usize = offset_of!(libc::sockaddr_in, sin_port);
-const IN_ADDR: usize = offset_of!(libc::sockaddr_in, sin_addr);
-const IN6_ADDR: usize = offset_of!(libc::sockaddr_in6, sin6_addr);
+pub use crate::resolve::sockaddr::{family, gid, port};
 
 /// Whether the kernel has the commands for addresses of any family, AF_IB included. Kernels without them have those
 /// for IP addresses.
@@ -100,11 +77,6 @@ pub fn readable(family: u16) -> usize {
     size(family, Commands::AnyFamily).unwrap_or(0)
 }
 
-/// The family in the first two bytes of an address; AF_UNSPEC if there are none.
-pub fn family(address: &[u8]) -> u16 {
-    address.first_chunk().map_or(0, |bytes| u16::from_ne_bytes(*bytes))
-}
-
 /// An address in the room of the commands for any family. One that is too long is cut.
 pub fn storage(address: &[u8]) -> SockaddrStorage {
     let mut room = SockaddrStorage::new_zeroed();
@@ -125,47 +97,9 @@ fn copy(room: &mut [u8], address: &[u8]) {
     }
 }
 
-/// The port of an address, in network byte order: 0 if its family has none.
-pub fn port(address: &[u8]) -> u16 {
-    let family = family(address);
-    let bytes = match i32::from(family) {
-        libc::AF_INET | libc::AF_INET6 => bytes_at(address, IN_PORT),
-        _ if family == AF_IB => bytes_at(address, IB_PORT),
-        _ => None,
-    };
-    bytes.map_or(0, u16::from_ne_bytes)
-}
-
-/// The GID that RoCE makes of an address: zero if there is none.
-pub fn gid(address: &[u8]) -> [u8; 16] {
-    let family = family(address);
-    let gid = match i32::from(family) {
-        libc::AF_INET => {
-            bytes_at(address, IN_ADDR).map(|ip: [u8; 4]| Ipv4Addr::from(ip).to_ipv6_mapped().octets())
-        }
-        libc::AF_INET6 => bytes_at(address, IN6_ADDR),
-        _ if family == AF_IB => bytes_at(address, IB_GID),
-        _ => None,
-    };
-    gid.unwrap_or_default()
-}
-
-fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk().copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn address(family: u16, bytes: &[(usize, &[u8])]) -> [u8; 128] {
-        let mut address = [0; 128];
-        address[..2].copy_from_slice(&family.to_ne_bytes());
-        for (at, value) in bytes {
-            address[*at..*at + value.len()].copy_from_slice(value);
-        }
-        address
-    }
 
     #[test]
     fn sizes_by_family() {
@@ -175,25 +109,5 @@ mod tests {
         for family in [AF_IB, libc::AF_UNIX as u16, 0, u16::MAX] {
             assert_eq!(size(family, Commands::IpOnly), Err(Errno::EINVAL));
         }
-    }
-
-    #[test]
-    fn ports_by_family() {
-        assert_eq!(port(&address(libc::AF_INET as u16, &[(2, &[0x12, 0x34])])), 0x1234u16.to_be());
-        assert_eq!(port(&address(libc::AF_INET6 as u16, &[(2, &[0x12, 0x34])])), 0x1234u16.to_be());
-        let service = RDMA_IB_IP_PS_TCP | 0x1234;
-        assert_eq!(port(&address(AF_IB, &[(24, &service.to_be_bytes())])), 0x1234u16.to_be());
-        assert_eq!(port(&address(0, &[(2, &[1, 1])])), 0);
-        assert_eq!(port(&[]), 0);
-    }
-
-    #[test]
-    fn gids_by_family() {
-        let mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 99, 0, 1];
-        assert_eq!(gid(&address(libc::AF_INET as u16, &[(4, &[10, 99, 0, 1])])), mapped);
-        let ip: [u8; 16] = std::array::from_fn(|byte| byte as u8);
-        assert_eq!(gid(&address(libc::AF_INET6 as u16, &[(8, &ip)])), ip);
-        assert_eq!(gid(&address(AF_IB, &[(8, &ip)])), ip);
-        assert_eq!(gid(&address(0, &[(8, &ip)])), [0; 16]);
     }
 }

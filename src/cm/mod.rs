@@ -6,6 +6,7 @@
 //! cancelled there (`waiter`).
 
 pub mod address;
+pub mod addrinfo;
 mod bell;
 #[allow(unsafe_code, reason = "the reference that threads inside a destroyed channel live on")]
 pub mod channel;
@@ -20,6 +21,7 @@ pub mod id;
 mod ledger;
 pub mod migrate;
 pub mod name;
+pub mod option;
 mod path;
 mod query;
 mod synchronous;

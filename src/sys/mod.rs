@@ -4,6 +4,7 @@
 
 pub mod device;
 pub mod memory;
+pub mod names;
 pub mod netlink;
 pub mod symbol;
 pub mod thread;

@@ -25,7 +25,7 @@ mod resolve;
 mod sa;
 mod verbs;
 
-pub use addr::{SockaddrIn6, SockaddrStorage};
+pub use addr::{AF_IB, SockaddrIb, SockaddrIn6, SockaddrStorage};
 pub use command::{CmdHdr, Command, NoReply};
 pub use connect::{Accept, ConnParam, Connect, Disconnect, Ece, Listen, Reject, UdParam};
 pub use event::{EventParam, EventReply, GetEvent, Notify, WriteCmEvent, WriteUserEvent};

@@ -23,19 +23,28 @@ struct Node {
 ///
 /// A node under another name is found by its device number. Nothing here waits for a node to appear.
 pub fn open() -> Result<OwnedFd> {
-    static NODE: OnceLock<Node> = OnceLock::new();
-    let node = match NODE.get() {
-        Some(node) => node,
-        None => {
-            let found = find(Path::new("/sys"))?;
-            NODE.get_or_init(|| found)
-        }
-    };
+    let node = known()?;
     let path = Path::new("/dev/infiniband").join(&node.name);
     device::open_node(&path, node.number).or_else(|error| {
         diag::line(format_args!("{}: {error:?}", path.display()));
         node.number.and_then(|number| device::open_node(&by_number(number), Some(number)).ok()).ok_or(error)
     })
+}
+
+/// ENODEV without any RDMA device, EPERM as [`open`]. Costs nothing once one was there.
+pub fn available() -> Result<()> {
+    known().map(|_| ())
+}
+
+fn known() -> Result<&'static Node> {
+    static NODE: OnceLock<Node> = OnceLock::new();
+    match NODE.get() {
+        Some(node) => Ok(node),
+        None => {
+            let found = find(Path::new("/sys"))?;
+            Ok(NODE.get_or_init(|| found))
+        }
+    }
 }
 
 fn find(sysfs: &Path) -> Result<Node> {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Addresses of names.
+
+use super::{borrow, ret};
+use crate::cm;
+use crate::ctypes::rdma_addrinfo;
+use crate::errno::Errno;
+use crate::resolve::list;
+use std::ffi::{c_char, c_int};
+use std::ptr;
+
+/// Finds the addresses of a node, a service (a port) or both, and stores a list of them at res, to be freed with
+/// rdma_freeaddrinfo(). Each address stands in it once; the first is the one to prefer.
+///
+/// hints, which may be NULL, choose: its flags, address family, kind of queue pair and port space. Its source address,
+/// if there is one, becomes that of each result that has none. Without node and service the result is one entry, of the
+/// addresses in hints. A route to the destination, where InfiniBand's path service ibacm runs and knows one, is in
+/// ai_route of the first entry; then there is an entry with the same as AF_IB addresses as well, which is the last one,
+/// or the first if hints ask for that family with RAI_FAMILY.
+///
+/// # Errors
+///
+/// 0, or an EAI_ value of getaddrinfo(3) for what that function says, or -1; with errno in each case: ENOENT for an
+/// unknown node, EAGAIN for one that cannot be found out now, EINVAL for arguments that do not fit and for NULL in res,
+/// EOPNOTSUPP for RAI_SA with a node or with RAI_DNS, ENODEV without an RDMA device, ENOMEM. Then NULL is stored at
+/// res.
+///
+/// # Safety
+///
+/// Strings and hints are NULL or valid, with addresses and a route of the lengths that they say; there is room for a
+/// pointer at res.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rdma_getaddrinfo(
+    node: *const c_char,
+    service: *const c_char,
+    hints: *const rdma_addrinfo,
+    res: *mut *mut rdma_addrinfo,
+) -> c_int {
+    if res.is_null() {
+        return ret::status(Err(Errno::EINVAL));
+    }
+    // SAFETY: the caller's promise.
+    let (node, service, hints) =
+        unsafe { (borrow::optional_text(node), borrow::optional_text(service), borrow::hints(hints)) };
+    let found = cm::addrinfo::search(node, service, hints.as_ref());
+    let (list, code) = match found {
+        Ok(list) => (list.into_raw(), 0),
+        Err(failure) => (ptr::null_mut(), ret::code(failure.code, failure.errno)),
+    };
+    // SAFETY: checked for NULL; the caller promises the rest.
+    unsafe { *res = list };
+    code
+}
+
+/// Frees a list of rdma_getaddrinfo() or rdma_query_addrinfo(). NULL is ignored.
+///
+/// # Safety
+///
+/// NULL, or such a list, which nobody uses any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rdma_freeaddrinfo(res: *mut rdma_addrinfo) {
+    // SAFETY: the caller's promise; the application may have put memory of its own from malloc into the list.
+    unsafe { list::free(res) };
+}
