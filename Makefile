@@ -84,7 +84,7 @@ $(BUILD)/examples/%: examples/%.c include/rdma/rdma_cma.h $(SHIPPED)
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD) -lrdmacm -pthread
 
-lab: $(SHIPPED) $(C_TESTS) $(EXAMPLES)
+lab: $(SHIPPED) $(C_TESTS) $(C_BENCHES) $(EXAMPLES)
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
@@ -99,7 +99,7 @@ install: all
 	install -m 644 man/*.3 $(DESTDIR)$(MANDIR)/man3
 
 bench: $(SHIPPED) $(C_BENCHES)
-	kernel-lab/lab run --kernel $(KERNEL) --suite bench --lib ours --build $(BUILD) --icount
+	kernel-lab/lab run --kernel $(KERNEL) --suite bench,connections --lib ours --build $(BUILD) --icount
 
 clean:
 	rm -rf $(BUILD) target

@@ -2,10 +2,14 @@
 # The measuring programs. Uses SDK (the folder of `lab sdk`), BUILD, CC and C_SHIMS of tests.mk; gives C_BENCHES, the list of what it builds.
 
 benches_dir := $(dir $(lastword $(MAKEFILE_LIST)))
+benches_headers := $(wildcard $(benches_dir)*.h)
 
-C_BENCHES := $(BUILD)/benches/event $(C_SHIMS)
+C_BENCHES := $(BUILD)/benches/event $(BUILD)/benches/connect $(C_SHIMS)
 
-$(BUILD)/benches/event: $(wildcard $(benches_dir)*.c $(benches_dir)*.h)
+$(BUILD)/benches/event: $(addprefix $(benches_dir),event.c library.c raw.c eventfd.c die.c)
+$(BUILD)/benches/connect: $(addprefix $(benches_dir),connect.c client.c server.c endpoint.c queues.c meter.c die.c)
+
+$(BUILD)/benches/event $(BUILD)/benches/connect: $(benches_headers)
 	mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread -isystem $(SDK)/usr/include \
 		-isystem $(SDK)/kernel/usr/include -isystem $(SDK)/kernel/usr/include/x86_64-linux-gnu \

@@ -8,6 +8,8 @@
  */
 #include "way.h"
 
+#include "die.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -21,12 +23,6 @@ enum { WAYS = 3 };
 
 static int batches = 100;
 static uint64_t clock_cost;
-
-void die(const char *what)
-{
-	perror(what);
-	exit(EXIT_FAILURE);
-}
 
 static uint64_t now(void)
 {

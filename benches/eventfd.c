@@ -2,6 +2,8 @@
 /* The cheapest way the kernel has to wake a thread through a descriptor. */
 #include "way.h"
 
+#include "die.h"
+
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

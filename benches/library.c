@@ -2,6 +2,8 @@
 /* User events through whichever librdmacm is loaded. */
 #include "way.h"
 
+#include "die.h"
+
 #include <fcntl.h>
 #include <rdma/rdma_cma.h>
 #include <stddef.h>

@@ -2,6 +2,8 @@
 /* The same commands as the library's, written straight to the device: what the kernel alone costs. */
 #include "way.h"
 
+#include "die.h"
+
 #include <fcntl.h>
 #include <rdma/rdma_user_cm.h>
 #include <stdint.h>

@@ -20,6 +20,4 @@ struct way {
 
 extern const struct way library_way, raw_way, eventfd_way;
 
-_Noreturn void die(const char *what);
-
 #endif
