@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Targets are explained in README.md.
 
-VERSION := 1.5.65
+VERSION := 1.5.65.0
 BUILD := build
 CACHE := $(if $(RDMACM_LAB_CACHE),$(RDMACM_LAB_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/librdmacm-lab)
 export CBINDGEN_VERSION := 0.29.4
@@ -9,6 +9,7 @@ export CBINDGEN := $(CACHE)/tools/bin/cbindgen
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 KERNEL ?= 7.2
 # What `make test` runs in the lab.
@@ -22,7 +23,8 @@ export CC
 CARGO ?= cargo
 
 SHIPPED := $(BUILD)/librdmacm.so.1
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+STATIC := $(BUILD)/librdmacm.a
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(shell tools/list-usable.sh examples/*.c))
 ARCHIVE := $(or $(CARGO_TARGET_DIR),target)/release/librdmacm.a
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 
@@ -31,8 +33,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo test lint check-abi headers check-headers lab install bench clean
-all: $(SHIPPED) include/rdma/rdma_cma.h
+.PHONY: all deps build-deps demo test lint check-abi headers check-headers check-install lab install bench clean
+all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
 	$(CARGO) rustc --locked --lib --crate-type staticlib --release
@@ -44,6 +46,10 @@ $(SHIPPED): $(ARCHIVE) abi/librdmacm.map
 		-Wl,--whole-archive $(ARCHIVE) -Wl,--no-whole-archive -libverbs -lgcc_s -lc -o $(BUILD)/librdmacm.so.$(VERSION)
 	ln -sf librdmacm.so.$(VERSION) $(BUILD)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(BUILD)/librdmacm.so
+
+$(STATIC): $(ARCHIVE) abi/librdmacm.map tools/link-static.sh
+	@mkdir -p $(BUILD)
+	tools/link-static.sh $(ARCHIVE) abi/librdmacm.map $@
 
 deps: build-deps
 	tools/install-cbindgen.sh
@@ -76,26 +82,33 @@ headers:
 check-headers:
 	tools/check-headers.sh
 
+check-install: all
+	tools/check-install.sh
+
 SDK = $(shell kernel-lab/lab sdk)
 include tests-c/tests.mk
 include benches/benches.mk
 
 $(BUILD)/examples/%: examples/%.c include/rdma/rdma_cma.h $(SHIPPED)
 	@mkdir -p $(@D)
-	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD) -lrdmacm -pthread
+	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD) -Wl,--as-needed -lrdmacm -libverbs -pthread
 
 lab: $(SHIPPED) $(C_TESTS) $(C_BENCHES) $(EXAMPLES)
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
 install: all
-	install -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PREFIX)/include/rdma $(DESTDIR)$(PREFIX)/include/infiniband \
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \
 		$(DESTDIR)$(MANDIR)/man3
 	install -m 755 $(BUILD)/librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(DESTDIR)$(LIBDIR)/librdmacm.so
-	install -m 644 include/rdma/*.h $(DESTDIR)$(PREFIX)/include/rdma
-	install -m 644 include/infiniband/*.h $(DESTDIR)$(PREFIX)/include/infiniband
+	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|' \
+		librdmacm.pc.in >$(BUILD)/librdmacm.pc
+	install -m 644 $(BUILD)/librdmacm.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 include/rdma/*.h $(DESTDIR)$(INCLUDEDIR)/rdma
+	install -m 644 include/infiniband/*.h $(DESTDIR)$(INCLUDEDIR)/infiniband
 	install -m 644 man/*.3 $(DESTDIR)$(MANDIR)/man3
 
 bench: $(SHIPPED) $(C_BENCHES)

@@ -21,10 +21,7 @@ expect() {
 
 # "symbol@@NODE" for each symbol of the map, the nodes themselves included.
 listed() {
-    sed 's|/\*.*\*/||' "$map" | awk '
-        /^[A-Z].* \{/ { node = $1; print node; next }
-        /global:/ { global = 1 } /local:/ { global = 0 } /^}/ { global = 0 }
-        global && /;/ { gsub(/[ \t;]/, ""); print $0 "@@" node }' | sort
+    { "$(dirname "$0")/list-symbols.sh" "$map" | sed 's/ /@@/'; grep -oE '^RDMACM_[0-9.]+' "$map"; } | sort
 }
 
 # Debian's symbols file wants the nodes too. GNU ld writes them as absolute symbols; other linkers leave them out.

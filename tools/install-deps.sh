@@ -4,7 +4,7 @@
 # Installs the Debian packages that building and checking need and the machine lacks.
 set -euo pipefail
 
-packages=(gcc g++ gcc-multilib libc6-dev make binutils libibverbs-dev shellcheck)
+packages=(gcc g++ gcc-multilib libc6-dev make binutils libibverbs-dev libnl-route-3-dev pkg-config shellcheck)
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")

@@ -44,6 +44,7 @@ step lint make --no-print-directory lint
 step rust cargo test --locked --quiet
 step check-abi make --no-print-directory check-abi
 step check-headers make --no-print-directory check-headers
+step check-install make --no-print-directory check-install
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
 for results in build/lab/out/*; do
     kernel=$(basename "$results")
