@@ -3,14 +3,16 @@
 
 use super::family::{self, Commands};
 use super::id::CmId;
-use super::{query, synchronous};
+use super::{option, query, synchronous};
 use crate::ctypes::{
     RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR,
     RDMA_CM_EVENT_ROUTE_RESOLVED,
 };
 use crate::errno::{Errno, Result};
+use crate::resolve::{AddrInfo, ibacm};
 use crate::uapi::{Bind, BindIp, ResolveAddr, ResolveIp, ResolveRoute};
 use crate::ucma;
+use std::time::Duration;
 use zerocopy::FromZeros;
 
 /// Binds the id to a local address. Where that belongs to an RDMA device the id is bound to the device as well.
@@ -69,7 +71,22 @@ pub fn resolve(id: &CmId, source: Option<&[u8]>, destination: &[u8], timeout_ms:
 /// Starts to find the path to the destination. An id with a channel of its own waits for the result. EINVAL for an id
 /// that is not bound to a device.
 pub fn resolve_route(id: &CmId, timeout_ms: u32) -> Result<()> {
-    id.device().ok_or(Errno::EINVAL)?;
-    ucma::order(&id.fd(), ResolveRoute { id: id.handle(), timeout_ms })?;
+    let device = id.device().ok_or(Errno::EINVAL)?;
+    if !device.is_ib() || !take_known_route(id, timeout_ms) {
+        ucma::order(&id.fd(), ResolveRoute { id: id.handle(), timeout_ms })?;
+    }
     synchronous::complete(id, &[RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR])
+}
+
+/// Gives the id the path that ibacm knows. False without one.
+fn take_known_route(id: &CmId, timeout_ms: u32) -> bool {
+    if ibacm::is_away() {
+        return false;
+    }
+    let (source, destination) = id.addresses();
+    let ends =
+        AddrInfo { source: source.0.to_vec(), destination: destination.0.to_vec(), ..AddrInfo::default() };
+    let limit = Duration::from_millis(timeout_ms.max(1).into());
+    let answer = ibacm::ask(&ends, &AddrInfo::default(), limit);
+    answer.is_some_and(|answer| !answer.paths.is_empty() && option::set_path(id, &answer.paths).is_ok())
 }

@@ -5,6 +5,7 @@ use crate::ctypes::{IBV_QPT_RC, RDMA_IB_IP_PS_MASK, RDMA_IB_IP_PS_TCP, RDMA_PS_I
 use crate::errno::{Errno, Result};
 use crate::uapi::{AF_IB, Bind, CreateId, DestroyId, SockaddrIb, SockaddrIn6, SockaddrStorage};
 use crate::ucma::{self, Fd};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU8, Ordering};
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -37,6 +38,12 @@ impl Commands {
         ANSWER.store(if any_family { ANY_FAMILY } else { IP_ONLY }, Ordering::Relaxed);
         Ok(if any_family { Commands::AnyFamily } else { Commands::IpOnly })
     }
+}
+
+/// Whether the kernel knows AF_IB addresses. Without an answer it does not.
+pub fn is_ib_known() -> bool {
+    let commands = ucma::node::open().and_then(|node| Commands::of_kernel(Fd(node.as_raw_fd())));
+    commands == Ok(Commands::AnyFamily)
 }
 
 /// Binds an id of its own to an AF_IB address that needs no device. Whatever is said against the binding means no;

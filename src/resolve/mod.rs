@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Names and routes: the system's name services, and ibacm, the service that caches paths of InfiniBand.
 
+pub mod ib;
+pub mod ibacm;
 pub mod info;
 #[allow(unsafe_code, reason = "the list that C gets and gives back")]
 pub mod list;

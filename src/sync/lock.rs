@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! A mutex and its condition variable without poisoning: a panic ends the process, so no guard outlives one.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 /// Mutual exclusion around a `T`.
@@ -12,6 +12,15 @@ impl<T> Lock<T> {
     /// An unlocked lock around `value`.
     pub const fn new(value: T) -> Lock<T> {
         Lock(Mutex::new(value))
+    }
+
+    /// The lock, unless somebody has it.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Waits for the lock; it is released when the guard is dropped.

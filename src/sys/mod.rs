@@ -2,9 +2,12 @@
 //! The operating system. Every call goes through a symbol of libc, never a raw system call, so that simulators,
 //! valgrind and preloaded shims see what the library does.
 
+pub mod clock;
 pub mod device;
 pub mod memory;
 pub mod names;
 pub mod netlink;
+pub mod process;
+pub mod stream;
 pub mod symbol;
 pub mod thread;
