@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # shellcheck shell=bash
 # Sourced by every suite. A suite prints "ok SUITE NAME", "not ok SUITE NAME: reason" or "skip SUITE NAME: reason"
-# for each test; every other line is a remark. In its environment: LAB_SUITE, LAB_LIB (ours or system),
+# for each test; every other line is a remark. In its environment: LAB_SUITE, LAB_LIB (ours, installed or system),
 # LAB_KERNEL (the name in the lab's table), LAB_ICOUNT (yes under the counting clock).
 set -uo pipefail
 
@@ -55,10 +55,25 @@ has_user_event_command() {
     esac
 }
 
+# Puts this library in the place of the distribution's, for this suite alone, and keeps a copy of the other one.
+install_library() {
+    local place=/usr/lib/x86_64-linux-gnu/librdmacm.so.1
+    C_LIBRARY=/run/c-library/librdmacm.so.1
+    mkdir -p "${C_LIBRARY%/*}"
+    cp "$place" "$C_LIBRARY" && mount --bind /work/librdmacm.so.1 "$(readlink -f "$place")"
+}
+
+# Preloaded where the library that is asked for is not the one in place.
+C_LIBRARY=
+[[ $LAB_LIB != installed ]] || install_library || exit 1
+
 preload() {
     local objects=${LAB_SHIM:-}
-    [[ $LAB_LIB != ours ]] || objects+=" /work/librdmacm.so.1"
-    [[ -z $objects ]] || echo "LD_PRELOAD=$(xargs <<<"$objects" | tr ' ' :)"
+    case $LAB_LIB in
+        ours) objects+=${objects:+:}/work/librdmacm.so.1 ;;
+        system) objects+=${objects:+${C_LIBRARY:+:}}$C_LIBRARY ;;
+    esac
+    [[ -z $objects ]] || echo "LD_PRELOAD=$objects"
 }
 
 # Runs a command with the library under test, and with the object that LAB_SHIM names.

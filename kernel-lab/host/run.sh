@@ -108,7 +108,7 @@ boot_all() {
 
 run() {
     # A boot without a line of output for $silence seconds hangs; the guest ends a silent suite a little earlier.
-    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=900 silence=90 names suite
+    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=900 silence=90 names suite lib
     while [[ $# -gt 0 ]]; do
         case $1 in
             --kernel) kernels=${2//,/ }; shift ;;
@@ -121,11 +121,11 @@ run() {
         esac
         shift
     done
-    case $libs in
-        ours | system) ;;
-        both) libs='ours system' ;;
-        *) die "--lib is ours, system or both, not '$libs'" ;;
-    esac
+    libs=${libs/both/ours,system}
+    libs=${libs//,/ }
+    for lib in $libs; do
+        [[ $lib =~ ^(ours|installed|system)$ ]] || die "--lib is ours, installed, system, several of them or both, not '$lib'"
+    done
     mkdir -p "$build"
     build=$(cd "$build" && pwd)
     [[ $libs == system || -f $build/librdmacm.so.1 ]] || die "$build/librdmacm.so.1 is missing: build it first"

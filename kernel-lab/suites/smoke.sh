@@ -10,6 +10,7 @@ right_library() {
     case $LAB_LIB in
         ours) grep -q ' /work/librdmacm.so.1' <<<"$maps" ;;
         system) ! grep -q ' /work/librdmacm.so.1' <<<"$maps" ;;
+        installed) cmp /work/librdmacm.so.1 /usr/lib/x86_64-linux-gnu/librdmacm.so.1 && ! grep librdmacm <<<"$maps" ;;
     esac || { echo "$maps"; return 1; }
 }
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# shellcheck shell=bash
+# Sourced by suites that run existing programs, mostly in pairs: a server and a client on this machine. Their output is
+# kept as $OUT/LABEL.server and $OUT/LABEL.client. Starting a process is slow here, so the shell itself does what it can.
+
+# Neither a program that hangs nor the wait for its partner may last as long as what counts as a silent suite.
+PROGRAM_SECONDS=30
+
+# on LIBRARY COMMAND: becomes the command, on that library.
+on() {
+    local LAB_LIB=$1
+    # Only the program is to meet the library, not the timeout before it. The command's words are to be split.
+    # shellcheck disable=SC2046,SC2086
+    exec timeout -k 2 "$PROGRAM_SECONDS" env $(preload) $2 </dev/null
+}
+
+# Whether anybody waits for connections: on TCP (programs that agree on a connection there first), or on RDMA.
+somebody_listens() {
+    local tables
+    tables=$(cat /proc/net/tcp /proc/net/tcp6)
+    [[ $tables == *:0000\ 0A\ * || $(rdma resource show cm_id) == *LISTEN* ]]
+}
+
+# wait_for_server PID: returns when it listens, or has ended.
+wait_for_server() {
+    local tries=100
+    while ((tries-- > 0)) && kill -0 "$1" 2>/dev/null && ! somebody_listens; do
+        sleep 0.1
+    done
+}
+
+# missing_line LABEL PATTERN...: prints the first pattern that no line of the output matches. Lines begin with
+# "server: " or "client: ".
+missing_line() {
+    local label=$1 side line lines pattern output=()
+    shift
+    for side in server client; do
+        [[ -f $OUT/$label.$side ]] || continue
+        mapfile -t lines <"$OUT/$label.$side"
+        output+=("${lines[@]/#/$side: }")
+    done
+    for pattern; do
+        for line in "${output[@]}"; do
+            [[ ! $line =~ $pattern ]] || continue 2
+        done
+        echo "$pattern"
+        return
+    done
+}
+
+# judge LABEL STATUSES WANTED PATTERN...: the result of what ran.
+judge() {
+    local label=$1 statuses=$2 wanted=$3 missing reason=
+    shift 3
+    if [[ ! $statuses =~ ^($wanted)$ ]]; then
+        reason="ended with $statuses, not $wanted"
+    elif missing=$(missing_line "$label" "$@") && [[ -n $missing ]]; then
+        reason="no line matches '$missing'"
+    fi
+    if [[ -z $reason ]]; then
+        ok "$label"
+    else
+        tail -n 12 "$OUT/$label".* | remark
+        not_ok "$label" "$reason"
+    fi
+}
+
+# run_pair LABEL SERVER-LIBRARY CLIENT-LIBRARY SERVER CLIENT STATUSES PATTERN...
+run_pair() {
+    local label=$1 server_lib=$2 client_lib=$3 server=$4 client=$5 wanted=$6 repeat=${REPEAT:-no} pid status server_status
+    shift 6
+    on "$server_lib" "$server" >"$OUT/$label.server" 2>&1 &
+    pid=$!
+    [[ $repeat == yes ]] || wait_for_server "$pid"
+    while true; do
+        (on "$client_lib" "$client") >"$OUT/$label.client" 2>&1
+        status=$?
+        [[ $repeat == yes && $status -eq 0 ]] && kill -0 "$pid" 2>/dev/null || break
+    done
+    # A server that serves on has to be ended; so has one whose client failed.
+    [[ $wanted != -* && $status -eq 0 ]] || kill "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
+    server_status=$?
+    [[ $wanted != -* ]] || server_status=-
+    judge "$label" "$server_status/$status" "$wanted" "$@"
+}
+
+# pair LABEL SERVER CLIENT STATUSES PATTERN...: runs the two against each other on the library under test. STATUSES,
+# SERVER/CLIENT, is a regular expression; "-" for a server that serves until it is ended. With REPEAT=yes the client
+# runs again and again until the server has ended.
+pair() {
+    local label=$1
+    shift
+    run_pair "$label" "$LAB_LIB" "$LAB_LIB" "$@"
+}
+
+# mixed LABEL SERVER CLIENT STATUSES PATTERN...: the same, and then each of the two against the other on the C library.
+mixed() {
+    local label=$1
+    pair "$@"
+    shift
+    [[ $LAB_LIB == ours ]] || return 0
+    run_pair "$label.c-server" system ours "$@"
+    run_pair "$label.c-client" ours system "$@"
+}
+
+# alone LABEL COMMAND STATUS PATTERN...: a client that nobody answers.
+alone() {
+    local label=$1 command=$2 wanted=$3
+    shift 3
+    (on "$LAB_LIB" "$command") >"$OUT/$label.client" 2>&1
+    judge "$label" $? "$wanted" "$@"
+}
