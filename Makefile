@@ -33,7 +33,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo test lint check-abi headers check-headers check-install lab install bench clean
+.PHONY: all deps build-deps demo test lint check-abi headers matrix check-headers check-install lab install bench clean
 all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -78,6 +78,10 @@ check-abi: $(SHIPPED)
 
 headers:
 	tools/gen-headers.sh include/rdma/rdma_cma.h
+
+matrix:
+	tools/gen-matrix.sh >$(BUILD)/MATRIX.md
+	mv $(BUILD)/MATRIX.md docs/MATRIX.md
 
 check-headers:
 	tools/check-headers.sh

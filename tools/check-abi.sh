@@ -35,6 +35,9 @@ lacks() { ! has "$1" "$2"; }
 undefined_verbs() { nm -D --undefined-only "$library" | grep -oE 'IBVERBS_[0-9.]+' | sort -uV; }
 old_verbs_only() { [[ -z $(undefined_verbs | grep -vxE 'IBVERBS_1\.[01]') ]]; }
 
+# "make matrix" makes it so.
+matrix_is_current() { diff docs/MATRIX.md <(tools/gen-matrix.sh); }
+
 expect symbols same_symbols
 expect soname has 'SONAME.*\[librdmacm\.so\.1\]' "$dynamic"
 expect bind-now has 'FLAGS.*BIND_NOW|FLAGS_1.*NOW' "$dynamic"
@@ -47,4 +50,5 @@ expect stack-not-executable has 'GNU_STACK.* RW ' "$segments"
 expect no-writable-code lacks 'LOAD.* RWE ' "$segments"
 expect build-id has 'NT_GNU_BUILD_ID|GNU.*build-id' "$(readelf -nW "$library")"
 expect old-libibverbs old_verbs_only
+expect matrix matrix_is_current
 exit $failed
