@@ -80,6 +80,7 @@ headers:
 	tools/gen-headers.sh include/rdma/rdma_cma.h
 
 matrix:
+	@mkdir -p $(BUILD)
 	tools/gen-matrix.sh >$(BUILD)/MATRIX.md
 	mv $(BUILD)/MATRIX.md docs/MATRIX.md
 
