@@ -14,7 +14,7 @@ MANDIR ?= $(PREFIX)/share/man
 KERNEL ?= 7.2
 # What `make test` runs in the lab.
 export LAB_KERNELS ?= 7.2
-export LAB_SUITES ?= smoke,user-event
+export LAB_SUITES ?= smoke,user-event,examples
 SUITE ?= all
 LIB ?= ours
 
@@ -25,6 +25,7 @@ CARGO ?= cargo
 SHIPPED := $(BUILD)/librdmacm.so.1
 STATIC := $(BUILD)/librdmacm.a
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(shell tools/list-usable.sh examples/*.c))
+STATIC_EXAMPLES := $(EXAMPLES:%=%-static)
 ARCHIVE := $(or $(CARGO_TARGET_DIR),target)/release/librdmacm.a
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 
@@ -98,7 +99,11 @@ $(BUILD)/examples/%: examples/%.c include/rdma/rdma_cma.h $(SHIPPED)
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD) -Wl,--as-needed -lrdmacm -libverbs -pthread
 
-lab: $(SHIPPED) $(C_TESTS) $(C_BENCHES) $(EXAMPLES)
+$(BUILD)/examples/%-static: examples/%.c include/rdma/rdma_cma.h $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< $(STATIC) -libverbs -pthread -ldl
+
+lab: $(SHIPPED) $(C_TESTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES)
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
