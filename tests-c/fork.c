@@ -114,6 +114,37 @@ static void child_destroys_while_the_parent_waits(void)
 	parent_goes_on();
 }
 
+static void exit_after_destroying_the_id(void)
+{
+	/* It may fail; the parent must not notice. */
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+	exit(EXIT_SUCCESS);
+}
+
+/* The parent's undelivered events are none of the child's business. */
+static void with_events_pending(void (*child)(void))
+{
+	open_pair();
+	for (unsigned int i = 0; i < 5; i++)
+		write_event(id, 0, i);
+	run_child(child);
+	for (unsigned int i = 0; i < 5; i++)
+		take_event(channel, id, 0, i);
+	check_empty(channel);
+	parent_goes_on();
+}
+
+static void child_exits_with_events_pending(void)
+{
+	with_events_pending(only_exits);
+}
+
+static void child_destroys_with_events_pending(void)
+{
+	with_events_pending(exit_after_destroying_the_id);
+}
+
 static void use_own(void)
 {
 	open_pair();
@@ -150,6 +181,8 @@ int main(int argc, char **argv)
 		TEST(child_closes_the_descriptor),
 		TEST(child_destroys_the_channel),
 		TEST(child_destroys_while_the_parent_waits),
+		TEST(child_exits_with_events_pending),
+		TEST(child_destroys_with_events_pending),
 		TEST(child_opens_its_own),
 		TEST(child_opens_its_own_while_the_parent_waits),
 	};

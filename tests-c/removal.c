@@ -82,12 +82,66 @@ static void of_a_bound_id(void)
 	rdma_destroy_event_channel(channel);
 }
 
+/* Without a command for it in the kernel (TEST_BELLS=1), a user event needs a device. */
+static void write_without_a_device(struct rdma_cm_id *id)
+{
+	uint64_t start = now_ms();
+
+	if (number_from_env("TEST_BELLS", 0)) {
+		check(rdma_write_cm_event(id, RDMA_CM_EVENT_USER, 0, 0), "written");
+		check(errno == ENODEV, "rdma_write_cm_event: %s", errno_name(errno));
+		check(now_ms() - start < 100 * time_scale(), "it took more than 100 ms");
+	} else {
+		write_event(id, 0, 0);
+		take_event(channel, id, 0, 0);
+	}
+	check_empty(channel);
+}
+
+static void user_event_without_a_device(void)
+{
+	struct rdma_cm_id *id;
+
+	add_device();
+	channel = open_channel();
+	id = open_id(channel);
+	remove_device(NULL);
+	for (int i = 0; i < 10; i++)
+		write_without_a_device(id);
+	add_device();
+	check(count_kernel_ids() == 0, "ids are left in the kernel");
+	write_event(id, 1, 2);
+	take_event(channel, id, 1, 2);
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
+/* With every kernel, a port that is down is as good as one that is active. */
+static void user_event_without_an_active_port(void)
+{
+	struct rdma_cm_id *id;
+
+	add_device();
+	channel = open_channel();
+	id = open_id(channel);
+	check(!run("ip link set d0 down"), "ip link set failed");
+	check(!run("grep -q DOWN /sys/class/infiniband/rxe0/ports/1/state"), "the port is up");
+	write_event(id, 1, 2);
+	take_event(channel, id, 1, 2);
+	check(!run("ip link set d0 up"), "ip link set failed");
+	add_device();
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(after_an_id),
 		TEST(after_a_list),
 		TEST(of_a_bound_id),
+		TEST(user_event_without_a_device),
+		TEST(user_event_without_an_active_port),
 	};
 
 	return RUN_TESTS(tests, argc, argv);
