@@ -6,31 +6,26 @@
 #include "helper.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
-static int ids_before;
+/* More events than that wait without an id of their own. */
+enum { MOST_BELLS = 256 };
 
-static void open_pair(void)
+static void check_kernel_ids(int wanted)
 {
-	ids_before = count_kernel_ids();
-	channel = open_channel();
-	id = open_id(channel);
-}
+	int found = count_kernel_ids();
 
-static void check_kernel_ids(int events)
-{
-	int wanted = ids_before + (number_from_env("TEST_BELLS", 0) ? events : 0), found = count_kernel_ids();
-
+	if (!number_from_env("TEST_BELLS", 0))
+		wanted = 0;
 	check(found == wanted, "%d ids in the kernel, not %d", found, wanted);
 }
 
-static void close_pair(void)
+static void check_end(void)
 {
-	check_ok(rdma_destroy_id(id));
+	close_pair(channel, id);
 	check_kernel_ids(0);
-	check_empty(channel);
-	rdma_destroy_event_channel(channel);
 }
 
 static void write_range(unsigned int from, unsigned int to)
@@ -47,21 +42,21 @@ static void take_range(struct rdma_event_channel *from_channel, unsigned int fro
 
 static void pending_hold_ids(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	write_range(0, 20);
 	check_kernel_ids(20);
 	take_range(channel, 0, 5);
 	check_kernel_ids(15);
 	take_range(channel, 5, 20);
 	check_kernel_ids(0);
-	close_pair();
+	check_end();
 }
 
 static void id_destroyed(void)
 {
 	struct rdma_cm_id *other;
 
-	open_pair();
+	open_pair(&channel, &id);
 	other = open_id(channel);
 	write_range(0, 10);
 	write_event(other, 1, 2);
@@ -72,13 +67,13 @@ static void id_destroyed(void)
 	take_event(channel, other, 1, 2);
 	check_empty(channel);
 	id = other;
-	close_pair();
+	check_end();
 }
 
 /* Against the rules, for the id is still there; but no reason for the kernel to keep anything. */
 static void channel_destroyed(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	write_range(0, 20);
 	rdma_destroy_event_channel(channel);
 	check_kernel_ids(0);
@@ -90,7 +85,7 @@ static void migrated_several_times(void)
 	struct rdma_event_channel *channels[CHANNELS];
 	struct rdma_cm_id *residents[CHANNELS];
 
-	open_pair();
+	open_pair(&channel, &id);
 	channels[0] = channel;
 	for (unsigned int i = 1; i < CHANNELS; i++) {
 		channels[i] = open_channel();
@@ -111,7 +106,7 @@ static void migrated_several_times(void)
 		rdma_destroy_event_channel(channels[i]);
 	}
 	take_range(channel, 0, CHANNELS * 10);
-	close_pair();
+	check_end();
 }
 
 static void migrated_behind_others(void)
@@ -119,7 +114,7 @@ static void migrated_behind_others(void)
 	struct rdma_event_channel *second;
 	struct rdma_cm_id *resident;
 
-	open_pair();
+	open_pair(&channel, &id);
 	second = open_channel();
 	resident = open_id(second);
 	write_range(0, 10);
@@ -138,7 +133,7 @@ static void migrated_behind_others(void)
 		take_event(second, id, (int)i, i);
 	}
 	check_ok(rdma_destroy_id(resident));
-	close_pair();
+	check_end();
 	rdma_destroy_event_channel(second);
 }
 
@@ -146,35 +141,70 @@ static void destroyed_after_a_migration(void)
 {
 	struct rdma_event_channel *second;
 
-	open_pair();
+	open_pair(&channel, &id);
 	second = open_channel();
 	write_range(0, 10);
 	check_ok(rdma_migrate_id(id, second));
 	write_range(10, 20);
 	check_kernel_ids(20);
-	close_pair();
+	check_end();
 	check_empty(second);
 	rdma_destroy_event_channel(second);
 }
 
+/* What was written is there for a reader that does not block, however far the writer is ahead. */
 static void thousands_in_order(void)
 {
-	unsigned int count = (unsigned int)number_from_env("TEST_EVENTS", 100000) / 20;
+	unsigned int count = (unsigned int)number_from_env("TEST_EVENTS", 100000) / 4;
 
-	open_pair();
+	open_pair(&channel, &id);
+	set_nonblocking(channel->fd);
 	write_range(0, count);
-	check_kernel_ids((int)count);
-	take_range(channel, 0, count);
-	close_pair();
+	check_kernel_ids(MOST_BELLS);
+	take_range(channel, 0, count / 2);
+	write_range(count, count + count / 2);
+	take_range(channel, count / 2, count + count / 2);
+	check_end();
 }
 
 static void thousands_destroyed(void)
 {
-	unsigned int count = (unsigned int)number_from_env("TEST_EVENTS", 100000) / 20;
+	open_pair(&channel, &id);
+	write_range(0, (unsigned int)number_from_env("TEST_EVENTS", 100000) / 4);
+	check_end();
+}
 
-	open_pair();
+/* Events of two ids in turns, more than hang. When the one is gone, the other's have the room. */
+static void thousands_of_another_id(void)
+{
+	unsigned int count = (unsigned int)number_from_env("TEST_EVENTS", 100000) / 8;
+	struct rdma_event_channel *second;
+	struct rdma_cm_id *other;
+
+	open_pair(&channel, &id);
+	second = open_channel();
+	other = open_id(channel);
+	set_nonblocking(channel->fd);
+	set_nonblocking(second->fd);
+	for (unsigned int i = 0; i < count; i++) {
+		write_event(other, 0, i);
+		write_range(i, i + 1);
+	}
+	take_event(channel, other, 0, 0);
+	take_range(channel, 0, 1);
+	check_ok(rdma_migrate_id(other, second));
+	check_kernel_ids(2 * MOST_BELLS);
+	take_range(channel, 1, count);
+	check_empty(channel);
 	write_range(0, count);
-	close_pair();
+	check_ok(rdma_migrate_id(id, second));
+	check_empty(channel);
+	for (unsigned int i = 1; i < count / 2; i++)
+		take_event(second, other, 0, i);
+	check_ok(rdma_destroy_id(other));
+	take_range(second, 0, count);
+	check_end();
+	rdma_destroy_event_channel(second);
 }
 
 /* Nothing about the id is known to the kernel but its existence. */
@@ -182,7 +212,7 @@ static void before_any_device(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
 
-	open_pair();
+	open_pair(&channel, &id);
 	write_range(0, 2);
 	take_range(channel, 0, 1);
 	check(!id->verbs, "a device");
@@ -190,7 +220,7 @@ static void before_any_device(void)
 	check_ok(rdma_bind_addr(id, (struct sockaddr *)&address));
 	check(id->verbs, "no device");
 	take_range(channel, 1, 2);
-	close_pair();
+	check_end();
 }
 
 /* Each kind of event in its own order, and none lost. */
@@ -201,7 +231,7 @@ static void between_the_kernels_own(void)
 	struct rdma_cm_id *ids[IDS];
 	unsigned int user = 0, resolved[IDS] = { 0 }, routed = 0;
 
-	open_pair();
+	open_pair(&channel, &id);
 	address.sin_addr.s_addr = inet_addr(DEVICE_ADDRESS);
 	for (unsigned int i = 0; i < IDS; i++) {
 		check_ok(rdma_create_id(channel, &ids[i], &resolved[i], RDMA_PS_TCP));
@@ -238,7 +268,36 @@ static void between_the_kernels_own(void)
 	check_empty(channel);
 	for (unsigned int i = 0; i < IDS; i++)
 		check_ok(rdma_destroy_id(ids[i]));
-	close_pair();
+	check_end();
+}
+
+static void set_port_range(const char *range)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
+
+	check(file && fputs(range, file) >= 0 && !fclose(file), "ip_local_port_range: %m");
+}
+
+/* However many events wait, the application can have every port of its port space. */
+static void leaves_the_ports_alone(void)
+{
+	enum { PORTS = 2 * MOST_BELLS };
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct rdma_cm_id *ids[PORTS];
+
+	open_pair(&channel, &id);
+	address.sin_addr.s_addr = inet_addr(DEVICE_ADDRESS);
+	set_port_range("40001 40512");
+	write_range(0, 2 * PORTS);
+	for (unsigned int i = 0; i < PORTS; i++) {
+		ids[i] = open_id(channel);
+		check_ok(rdma_bind_addr(ids[i], (struct sockaddr *)&address));
+	}
+	set_port_range("32768 60999");
+	for (unsigned int i = 0; i < PORTS; i++)
+		check_ok(rdma_destroy_id(ids[i]));
+	take_range(channel, 0, 2 * PORTS);
+	check_end();
 }
 
 int main(int argc, char **argv)
@@ -252,6 +311,8 @@ int main(int argc, char **argv)
 		TEST(destroyed_after_a_migration),
 		SLOW_TEST(thousands_in_order, 120),
 		SLOW_TEST(thousands_destroyed, 120),
+		SLOW_TEST(thousands_of_another_id, 120),
+		SLOW_TEST(leaves_the_ports_alone, 60),
 		TEST(before_any_device),
 		TEST(between_the_kernels_own),
 	};

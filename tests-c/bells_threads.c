@@ -9,24 +9,11 @@
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
 
-static void open_pair(void)
-{
-	channel = open_channel();
-	id = open_id(channel);
-}
-
 static void check_kernel_ids(int wanted)
 {
 	int found = count_kernel_ids();
 
 	check(found == wanted, "%d ids in the kernel, not %d", found, wanted);
-}
-
-static void close_pair(void)
-{
-	check_ok(rdma_destroy_id(id));
-	check_empty(channel);
-	rdma_destroy_event_channel(channel);
 }
 
 /* Writes 0 to count - 1, with its own number as status. */
@@ -94,10 +81,7 @@ static void many_channels(void)
 	check_kernel_ids(ids_before);
 }
 
-/*
- * No event without a wake-up, and no wake-up without an event: each return of epoll_wait brings at least one. Where
- * user events ride on hidden ids, those that the library needs besides may show through.
- */
+/* No event without a wake-up, and no wake-up without an event: each return of epoll_wait brings at least one. */
 static void edge_triggered(void)
 {
 	int ids_before = count_kernel_ids();
@@ -107,7 +91,7 @@ static void edge_triggered(void)
 	struct rdma_cm_event *event;
 	struct writer writer;
 
-	open_pair();
+	open_pair(&channel, &id);
 	set_nonblocking(channel->fd);
 	check(epoll >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, channel->fd, &interest), "epoll: %m");
 	start_writer(&writer, id, 1, count);
@@ -122,12 +106,12 @@ static void edge_triggered(void)
 			taken++;
 		}
 		check(errno == EAGAIN, "get: %s", errno_name(errno));
-		check(taken > before || number_from_env("TEST_BELLS", 0), "a wake-up for nothing after event %u", taken);
+		check(taken > before, "a wake-up for nothing after event %u", taken);
 	}
 	join_thread(writer.thread);
 	check(epoll_wait(epoll, &ready, 1, 50) == 0, "a wake-up after the last event");
 	close(epoll);
-	close_pair();
+	close_pair(channel, id);
 	check_kernel_ids(ids_before);
 }
 
@@ -140,7 +124,7 @@ static void cancelled_writer(void)
 		struct rdma_cm_event *event;
 		struct writer writer;
 
-		open_pair();
+		open_pair(&channel, &id);
 		start_writer(&writer, id, 1, UINT32_MAX);
 		while (__atomic_load_n(&writer.written, __ATOMIC_ACQUIRE) < 1 + round)
 			sched_yield();
@@ -159,7 +143,7 @@ static void cancelled_writer(void)
 			if (last)
 				break;
 		}
-		close_pair();
+		close_pair(channel, id);
 	}
 	check_kernel_ids(ids_before);
 }
@@ -196,7 +180,7 @@ static void cancelled_reader(void)
 		struct reader reader = { 0 };
 		struct writer writer;
 
-		open_pair();
+		open_pair(&channel, &id);
 		reader.thread = start_thread(run_reader, &reader);
 		start_writer(&writer, id, 1, EVENTS);
 		while (__atomic_load_n(&reader.taken, __ATOMIC_ACQUIRE) < round)
@@ -206,7 +190,7 @@ static void cancelled_reader(void)
 		join_thread(writer.thread);
 		for (unsigned int i = reader.taken; i < EVENTS; i++)
 			take_event(channel, id, 1, i);
-		close_pair();
+		close_pair(channel, id);
 	}
 	check_kernel_ids(ids_before);
 }
@@ -244,7 +228,7 @@ static void destroyed_under_a_reader(void)
 		struct rdma_cm_id *other;
 		pthread_t thread;
 
-		open_pair();
+		open_pair(&channel, &id);
 		other = open_id(channel);
 		set_nonblocking(channel->fd);
 		for (unsigned int i = 0; i < 20; i++)
@@ -256,7 +240,7 @@ static void destroyed_under_a_reader(void)
 		__atomic_store_n(&drain.destroyed, true, __ATOMIC_RELEASE);
 		join_thread(thread);
 		id = other;
-		close_pair();
+		close_pair(channel, id);
 	}
 	check_kernel_ids(ids_before);
 }

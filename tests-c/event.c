@@ -7,23 +7,11 @@
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
 
-static void open_pair(void)
-{
-	channel = open_channel();
-	id = open_id(channel);
-}
-
-static void close_pair(void)
-{
-	check_ok(rdma_destroy_id(id));
-	rdma_destroy_event_channel(channel);
-}
-
 static void fields(void)
 {
 	struct rdma_cm_event *event;
 
-	open_pair();
+	open_pair(&channel, &id);
 	write_event(id, 7, 0x0123456789abcdef);
 	check_ok(rdma_get_cm_event(channel, &event));
 	observe("event %d status %d arg %#llx own id %d listen_id %d", (int)event->event, event->status,
@@ -35,45 +23,45 @@ static void fields(void)
 	check(!event->listen_id, "listen_id");
 	check_ok(rdma_ack_cm_event(event));
 	check_empty(channel);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void status_range(void)
 {
 	static const int values[] = { 0, 1, -1, INT_MAX, INT_MIN, -ETIMEDOUT };
 
-	open_pair();
+	open_pair(&channel, &id);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		write_event(id, values[i], i);
 		take_event(channel, id, values[i], i);
 	}
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void arg_range(void)
 {
 	static const uint64_t values[] = { 0, 1, UINT32_MAX, 1ull << 32, INT64_MAX, UINT64_MAX };
 
-	open_pair();
+	open_pair(&channel, &id);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		write_event(id, 0, values[i]);
 		take_event(channel, id, 0, values[i]);
 	}
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void in_order(void)
 {
 	struct rdma_cm_id *other;
 
-	open_pair();
+	open_pair(&channel, &id);
 	other = open_id(channel);
 	for (unsigned int i = 0; i < 100; i++)
 		write_event(i % 3 ? id : other, (int)i, i);
 	for (unsigned int i = 0; i < 100; i++)
 		take_event(channel, i % 3 ? id : other, (int)i, i);
 	check_ok(rdma_destroy_id(other));
-	close_pair();
+	close_pair(channel, id);
 }
 
 /* Several events may be held at once, and acknowledged in any order. */
@@ -81,7 +69,7 @@ static void ack_in_reverse(void)
 {
 	struct rdma_cm_event *events[3];
 
-	open_pair();
+	open_pair(&channel, &id);
 	for (unsigned int i = 0; i < 3; i++)
 		write_event(id, 0, i);
 	for (unsigned int i = 0; i < 3; i++)
@@ -90,7 +78,7 @@ static void ack_in_reverse(void)
 		check(events[i]->param.arg == (uint64_t)i, "a later event changed arg %d", i);
 		check_ok(rdma_ack_cm_event(events[i]));
 	}
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void wrong_event(void)
@@ -98,11 +86,11 @@ static void wrong_event(void)
 	static const int values[] = { -1, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDRINFO_ERROR,
 				      RDMA_CM_EVENT_INTERNAL, 20, 1000, INT_MAX, INT_MIN };
 
-	open_pair();
+	open_pair(&channel, &id);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		check_fails(rdma_write_cm_event(id, (enum rdma_cm_event_type)values[i], 0, 0), EINVAL);
 	check_empty(channel);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void every_port_space(void)
@@ -141,7 +129,7 @@ static void context(void)
 	event = get_event(channel, id, 0, 0);
 	check(event->id->context == &mark, "context");
 	check_ok(rdma_ack_cm_event(event));
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void null_id(void)
@@ -158,10 +146,10 @@ static void null_channel(void)
 
 static void null_event(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_fails(rdma_get_cm_event(channel, NULL), EINVAL);
 	check_fails(rdma_ack_cm_event(NULL), EINVAL);
-	close_pair();
+	close_pair(channel, id);
 }
 
 int main(int argc, char **argv)

@@ -27,18 +27,11 @@ static void run_child(void (*child)(void))
 	check(!WIFSIGNALED(status), "the child died of signal %d", WTERMSIG(status));
 }
 
-static void open_pair(void)
-{
-	channel = open_channel();
-	id = open_id(channel);
-}
-
 static void parent_goes_on(void)
 {
 	write_event(id, 1, 2);
 	take_event(channel, id, 1, 2);
-	check_ok(rdma_destroy_id(id));
-	rdma_destroy_event_channel(channel);
+	close_pair(channel, id);
 }
 
 /* With all that runs at the end of a process. */
@@ -49,7 +42,7 @@ static void only_exits(void)
 
 static void child_exits(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	run_child(only_exits);
 	parent_goes_on();
 }
@@ -67,7 +60,7 @@ static void use_inherited(void)
 
 static void child_cannot_use_it(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	run_child(use_inherited);
 	parent_goes_on();
 }
@@ -80,7 +73,7 @@ static void close_inherited(void)
 /* As daemons do. */
 static void child_closes_the_descriptor(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	run_child(close_inherited);
 	parent_goes_on();
 }
@@ -92,7 +85,7 @@ static void destroy_inherited(void)
 
 static void child_destroys_the_channel(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	run_child(destroy_inherited);
 	parent_goes_on();
 }
@@ -102,7 +95,7 @@ static void child_destroys_while_the_parent_waits(void)
 {
 	struct waiter waiter;
 
-	open_pair();
+	open_pair(&channel, &id);
 	start_waiter(&waiter, channel);
 	run_child(destroy_inherited);
 	check(!thread_ends(waiter.thread, 50), "the parent's waiter returned %d, errno %s", waiter.ret,
@@ -125,7 +118,7 @@ static void exit_after_destroying_the_id(void)
 /* The parent's undelivered events are none of the child's business. */
 static void with_events_pending(void (*child)(void))
 {
-	open_pair();
+	open_pair(&channel, &id);
 	for (unsigned int i = 0; i < 5; i++)
 		write_event(id, 0, i);
 	run_child(child);
@@ -147,13 +140,13 @@ static void child_destroys_with_events_pending(void)
 
 static void use_own(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	parent_goes_on();
 }
 
 static void child_opens_its_own(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	run_child(use_own);
 	parent_goes_on();
 }
@@ -163,7 +156,7 @@ static void child_opens_its_own_while_the_parent_waits(void)
 {
 	struct waiter waiter;
 
-	open_pair();
+	open_pair(&channel, &id);
 	start_waiter(&waiter, channel);
 	run_child(use_own);
 	write_event(id, 3, 4);

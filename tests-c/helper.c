@@ -36,6 +36,19 @@ struct rdma_cm_id *open_bound_id(struct rdma_event_channel *channel)
 	return id;
 }
 
+void open_pair(struct rdma_event_channel **channel, struct rdma_cm_id **id)
+{
+	*channel = open_channel();
+	*id = open_id(*channel);
+}
+
+void close_pair(struct rdma_event_channel *channel, struct rdma_cm_id *id)
+{
+	check_ok(rdma_destroy_id(id));
+	check_empty(channel);
+	rdma_destroy_event_channel(channel);
+}
+
 void write_event(struct rdma_cm_id *id, int status, uint64_t arg)
 {
 	int ret = rdma_write_cm_event(id, RDMA_CM_EVENT_USER, status, arg);

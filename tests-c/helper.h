@@ -19,6 +19,11 @@ struct rdma_cm_id *open_id(struct rdma_event_channel *channel);
 /* The same, bound to the lab's device. */
 struct rdma_cm_id *open_bound_id(struct rdma_event_channel *channel);
 
+/* A channel with an id on it. */
+void open_pair(struct rdma_event_channel **channel, struct rdma_cm_id **id);
+/* The end of both; no event of another id may be left. */
+void close_pair(struct rdma_event_channel *channel, struct rdma_cm_id *id);
+
 void write_event(struct rdma_cm_id *id, int status, uint64_t arg);
 /* The next event, which must be a user event with these values; not acknowledged. */
 struct rdma_cm_event *get_event(struct rdma_event_channel *channel, struct rdma_cm_id *id, int status, uint64_t arg);

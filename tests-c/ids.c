@@ -9,18 +9,6 @@
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
 
-static void open_pair(void)
-{
-	channel = open_channel();
-	id = open_id(channel);
-}
-
-static void close_pair(void)
-{
-	check_ok(rdma_destroy_id(id));
-	rdma_destroy_event_channel(channel);
-}
-
 /* Good until the next call. */
 static struct sockaddr *address(const char *text, uint16_t port)
 {
@@ -124,52 +112,52 @@ static void wrong_port_space(void)
 
 static void bound(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_ok(rdma_bind_addr(id, address(DEVICE_ADDRESS, 0)));
 	check(id->verbs, "no device");
 	check(rdma_get_src_port(id), "no port");
 	check(!rdma_get_dst_port(id), "a destination port");
 	observe_id("bound");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void bound_to_a_port(void)
 {
 	struct rdma_cm_id *second;
 
-	open_pair();
+	open_pair(&channel, &id);
 	check_ok(rdma_bind_addr(id, address(DEVICE_ADDRESS, 7471)));
 	check(rdma_get_src_port(id) == htons(7471), "port %d", ntohs(rdma_get_src_port(id)));
 	second = open_id(channel);
 	check_fails(rdma_bind_addr(second, address(DEVICE_ADDRESS, 7471)), EADDRINUSE);
 	check(!second->verbs, "a device");
 	check_ok(rdma_destroy_id(second));
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void bound_to_the_wildcard(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_ok(rdma_bind_addr(id, address("0.0.0.0", 7472)));
 	check(!id->verbs, "a device");
 	check(rdma_get_src_port(id) == htons(7472), "port %d", ntohs(rdma_get_src_port(id)));
 	observe_id("bound");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void bound_to_loopback(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_ok(rdma_bind_addr(id, address("127.0.0.1", 0)));
 	observe_id("bound");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void wrong_binds(void)
 {
 	struct sockaddr_storage local = { .ss_family = AF_UNIX };
 
-	open_pair();
+	open_pair(&channel, &id);
 	check_fails(rdma_bind_addr(id, NULL), EINVAL);
 	check_fails(rdma_bind_addr(id, (struct sockaddr *)&local), EINVAL);
 	check_fails(rdma_bind_addr(id, address("10.99.0.99", 0)), EADDRNOTAVAIL);
@@ -177,12 +165,12 @@ static void wrong_binds(void)
 	check_ok(rdma_bind_addr(id, address(DEVICE_ADDRESS, 0)));
 	check_fails(rdma_bind_addr(id, address(DEVICE_ADDRESS, 0)), EINVAL);
 	check(id->verbs, "no device");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void resolved(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	resolve_addr();
 	check(id->verbs, "no device");
 	check(rdma_get_src_port(id), "no source port");
@@ -193,7 +181,7 @@ static void resolved(void)
 	observe_id("route resolved");
 	check(id->route.num_paths == 1 && id->route.path_rec, "no path");
 	observe_path(id->route.path_rec);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void resolved_as_udp(void)
@@ -203,34 +191,34 @@ static void resolved_as_udp(void)
 	resolve_addr();
 	resolve_route();
 	observe_id("route resolved");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void resolved_from_a_source(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_ok(rdma_resolve_addr(id, address(DEVICE_ADDRESS, 7473), address(DEVICE_ADDRESS, 7471), 2000));
 	expect(RDMA_CM_EVENT_ADDR_RESOLVED);
 	check(rdma_get_src_port(id) == htons(7473), "port %d", ntohs(rdma_get_src_port(id)));
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void bound_then_resolved(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_ok(rdma_bind_addr(id, address(DEVICE_ADDRESS, 7474)));
 	resolve_addr();
 	check(rdma_get_src_port(id) == htons(7474), "port %d", ntohs(rdma_get_src_port(id)));
 	resolve_route();
 	observe_id("route resolved");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void wrong_resolves(void)
 {
 	struct sockaddr_storage local = { .ss_family = AF_UNIX };
 
-	open_pair();
+	open_pair(&channel, &id);
 	check_fails(rdma_resolve_addr(id, NULL, NULL, 2000), EINVAL);
 	check_fails(rdma_resolve_addr(id, NULL, (struct sockaddr *)&local, 2000), EINVAL);
 	check_fails(rdma_resolve_addr(id, (struct sockaddr *)&local, address(DEVICE_ADDRESS, 1), 2000), EINVAL);
@@ -240,7 +228,7 @@ static void wrong_resolves(void)
 	resolve_route();
 	check_fails(rdma_resolve_route(id, 2000), EINVAL);
 	check_empty(channel);
-	close_pair();
+	close_pair(channel, id);
 }
 
 /* Nobody has this address, and no route leads there. */
@@ -248,7 +236,7 @@ static void unreachable(void)
 {
 	struct rdma_cm_event *event;
 
-	open_pair();
+	open_pair(&channel, &id);
 	if (rdma_resolve_addr(id, NULL, address("192.0.2.1", 7471), 1000)) {
 		observe("rdma_resolve_addr: %s", errno_name(errno));
 	} else {
@@ -258,22 +246,22 @@ static void unreachable(void)
 		check_ok(rdma_ack_cm_event(event));
 	}
 	check(!id->verbs, "a device");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void route_before_address(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_fails(rdma_resolve_route(id, 2000), EINVAL);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void route_of_a_bound_id(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	check_ok(rdma_bind_addr(id, address(DEVICE_ADDRESS, 0)));
 	check_fails(rdma_resolve_route(id, 2000), EINVAL);
-	close_pair();
+	close_pair(channel, id);
 }
 
 /* An id without a channel of the caller waits itself. */
@@ -303,7 +291,7 @@ static void synchronous_behind_a_user_event(void)
 /* User events and the kernel's own share the channel, in the order of their making. */
 static void user_events_between(void)
 {
-	open_pair();
+	open_pair(&channel, &id);
 	write_event(id, 0, 1);
 	check_ok(rdma_resolve_addr(id, NULL, address(DEVICE_ADDRESS, 7471), 2000));
 	take_event(channel, id, 0, 1);
@@ -311,7 +299,7 @@ static void user_events_between(void)
 	write_event(id, 0, 2);
 	take_event(channel, id, 0, 2);
 	resolve_route();
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void null_pointers(void)

@@ -11,21 +11,14 @@ static struct rdma_cm_id *ids[WRITERS];
 static unsigned long per_writer;
 /* How often each event came: [writer * per_writer + number]. */
 static unsigned char *taken;
-static unsigned long written_in_all, taken_in_all;
-/* How many events may be in the channel; 0: any number. */
-static unsigned long window;
+static unsigned long taken_in_all;
 
 static void *write_all(void *arg)
 {
 	uint64_t writer = (uintptr_t)arg;
 
-	for (uint64_t number = 0; number < per_writer; number++) {
-		unsigned long written = __atomic_add_fetch(&written_in_all, 1, __ATOMIC_RELAXED);
-
-		while (window && written > __atomic_load_n(&taken_in_all, __ATOMIC_RELAXED) + window)
-			sleep_ms(1);
+	for (uint64_t number = 0; number < per_writer; number++)
 		write_event(ids[writer], (int)writer, number);
-	}
 	return NULL;
 }
 
@@ -73,7 +66,6 @@ static void run_threads(unsigned int readers, bool own_id)
 
 	per_writer = number_from_env("TEST_EVENTS", 100000) / WRITERS;
 	total = per_writer * WRITERS;
-	window = number_from_env("TEST_WINDOW", 0);
 	taken = calloc(total, 1);
 	check(taken, "calloc: %m");
 	channel = open_channel();

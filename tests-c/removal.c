@@ -116,6 +116,55 @@ static void user_event_without_a_device(void)
 	rdma_destroy_event_channel(channel);
 }
 
+/* Those that wait stay, and do not keep the device from leaving. */
+static void user_events_outlive_the_device(void)
+{
+	enum { EVENTS = 400 };
+	struct rdma_cm_id *id;
+
+	add_device();
+	open_pair(&channel, &id);
+	for (unsigned int i = 0; i < EVENTS; i++)
+		write_event(id, 1, i);
+	check_removal(start_thread(remove_device, NULL));
+	for (unsigned int i = 0; i < EVENTS; i++)
+		take_event(channel, id, 1, i);
+	close_pair(channel, id);
+	check(count_kernel_ids() == 0, "ids are left in the kernel");
+}
+
+/* As long as there is no device those that are far behind may have to wait for one. */
+static void user_events_wait_for_the_device(void)
+{
+	enum { EVENTS = 600 };
+	struct rdma_event_channel *second;
+	struct rdma_cm_id *id;
+	unsigned int taken = 0;
+
+	add_device();
+	open_pair(&channel, &id);
+	second = open_channel();
+	set_nonblocking(channel->fd);
+	set_nonblocking(second->fd);
+	for (unsigned int i = 0; i < EVENTS; i++)
+		write_event(id, 0, i);
+	remove_device(NULL);
+	for (struct rdma_cm_event *event; taken < EVENTS && !rdma_get_cm_event(channel, &event); taken++) {
+		check(event->param.arg == taken, "event %llu, not %u", (unsigned long long)event->param.arg, taken);
+		check_ok(rdma_ack_cm_event(event));
+	}
+	check(taken >= EVENTS / 3, "only %u events", taken);
+	check_ok(rdma_migrate_id(id, second));
+	add_device();
+	write_event(id, 0, EVENTS);
+	for (unsigned int i = taken; i <= EVENTS; i++)
+		take_event(second, id, 0, i);
+	close_pair(second, id);
+	check_empty(channel);
+	rdma_destroy_event_channel(channel);
+	check(count_kernel_ids() == 0, "ids are left in the kernel");
+}
+
 /* With every kernel, a port that is down is as good as one that is active. */
 static void user_event_without_an_active_port(void)
 {
@@ -141,6 +190,8 @@ int main(int argc, char **argv)
 		TEST(after_a_list),
 		TEST(of_a_bound_id),
 		TEST(user_event_without_a_device),
+		SLOW_TEST(user_events_outlive_the_device, 20),
+		SLOW_TEST(user_events_wait_for_the_device, 20),
 		TEST(user_event_without_an_active_port),
 	};
 

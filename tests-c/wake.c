@@ -9,23 +9,11 @@
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
 
-static void open_pair(void)
-{
-	channel = open_channel();
-	id = open_id(channel);
-}
-
-static void close_pair(void)
-{
-	check_ok(rdma_destroy_id(id));
-	rdma_destroy_event_channel(channel);
-}
-
 static void blocked_thread(void)
 {
 	struct waiter waiter;
 
-	open_pair();
+	open_pair(&channel, &id);
 	start_waiter(&waiter, channel);
 	write_event(id, 5, 6);
 	join_thread(waiter.thread);
@@ -33,7 +21,7 @@ static void blocked_thread(void)
 	check(waiter.event->event == RDMA_CM_EVENT_USER && waiter.event->id == id, "another event");
 	check(waiter.event->status == 5 && waiter.event->param.arg == 6, "values");
 	check_ok(rdma_ack_cm_event(waiter.event));
-	close_pair();
+	close_pair(channel, id);
 }
 
 /* One event, one thread: of several waiting threads exactly one takes it. */
@@ -43,7 +31,7 @@ static void one_of_several(void)
 	struct waiter waiters[THREADS];
 	bool seen[THREADS] = { false };
 
-	open_pair();
+	open_pair(&channel, &id);
 	for (int i = 0; i < THREADS; i++)
 		start_waiter(&waiters[i], channel);
 	for (unsigned int i = 0; i < THREADS; i++)
@@ -59,14 +47,14 @@ static void one_of_several(void)
 		check_ok(rdma_ack_cm_event(waiters[i].event));
 	}
 	check_empty(channel);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void poll_for_event(void)
 {
 	struct pollfd ready;
 
-	open_pair();
+	open_pair(&channel, &id);
 	ready = (struct pollfd){ .fd = channel->fd, .events = POLLIN };
 	check(poll(&ready, 1, 0) == 0, "ready without an event");
 	write_event(id, 0, 1);
@@ -76,7 +64,7 @@ static void poll_for_event(void)
 	check(poll(&ready, 1, 0) == 1, "not ready with an event left");
 	take_event(channel, id, 0, 2);
 	check(poll(&ready, 1, 0) == 0, "still ready");
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void *write_one(void *arg)
@@ -92,13 +80,13 @@ static void poll_from_a_thread(void)
 	struct pollfd ready;
 	pthread_t writer;
 
-	open_pair();
+	open_pair(&channel, &id);
 	ready = (struct pollfd){ .fd = channel->fd, .events = POLLIN };
 	writer = start_thread(write_one, NULL);
 	check(poll(&ready, 1, -1) == 1, "poll: %m");
 	join_thread(writer);
 	take_event(channel, id, 0, 9);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static int open_epoll(uint32_t events)
@@ -121,7 +109,7 @@ static void epoll_level(void)
 {
 	int epoll;
 
-	open_pair();
+	open_pair(&channel, &id);
 	epoll = open_epoll(EPOLLIN);
 	check(is_ready(epoll) == 0, "ready without an event");
 	write_event(id, 0, 1);
@@ -130,14 +118,14 @@ static void epoll_level(void)
 	take_event(channel, id, 0, 1);
 	check(is_ready(epoll) == 0, "still ready");
 	close(epoll);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void epoll_edge(void)
 {
 	int epoll;
 
-	open_pair();
+	open_pair(&channel, &id);
 	epoll = open_epoll(EPOLLIN | EPOLLET);
 	write_event(id, 0, 1);
 	check(is_ready(epoll) == 1, "no edge");
@@ -151,20 +139,20 @@ static void epoll_edge(void)
 	check(is_ready(epoll) == 1, "no edge after the channel was empty");
 	take_event(channel, id, 0, 3);
 	close(epoll);
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void nonblocking(void)
 {
 	struct rdma_cm_event *event;
 
-	open_pair();
+	open_pair(&channel, &id);
 	set_nonblocking(channel->fd);
 	check_fails(rdma_get_cm_event(channel, &event), EAGAIN);
 	write_event(id, 1, 2);
 	take_event(channel, id, 1, 2);
 	check_fails(rdma_get_cm_event(channel, &event), EAGAIN);
-	close_pair();
+	close_pair(channel, id);
 }
 
 /* What is written is there, also behind other events. */
@@ -172,7 +160,7 @@ static void nonblocking_behind_others(void)
 {
 	struct rdma_cm_event *event;
 
-	open_pair();
+	open_pair(&channel, &id);
 	set_nonblocking(channel->fd);
 	for (unsigned int round = 0; round < 100; round++) {
 		unsigned int count = 2 + round % 3;
@@ -183,19 +171,19 @@ static void nonblocking_behind_others(void)
 			take_event(channel, id, 0, i);
 		check_fails(rdma_get_cm_event(channel, &event), EAGAIN);
 	}
-	close_pair();
+	close_pair(channel, id);
 }
 
 static void failure_clears_the_pointer(void)
 {
 	struct rdma_cm_event stale, *event = &stale;
 
-	open_pair();
+	open_pair(&channel, &id);
 	set_nonblocking(channel->fd);
 	check_fails(rdma_get_cm_event(channel, &event), EAGAIN);
 	check(!event, "the pointer is left as it was");
 	check_fails(rdma_ack_cm_event(event), EINVAL);
-	close_pair();
+	close_pair(channel, id);
 }
 
 int main(int argc, char **argv)

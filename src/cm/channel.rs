@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Event channels.
 
+use super::bell::Bells;
 use super::event::{Handed, Spare};
 use super::{waiter, wake};
 use crate::ctypes::rdma_event_channel;
@@ -40,6 +41,8 @@ pub struct Channel {
     kept: AtomicPtr<Channel>,
     leaving: Lock<()>,
     left: Condition,
+    /// User events that the kernel has no command for.
+    bells: Bells,
 }
 
 const _: () = assert!(size_of::<rdma_event_channel>() == size_of::<AtomicI32>());
@@ -57,6 +60,7 @@ impl Channel {
             kept: AtomicPtr::new(ptr::null_mut()),
             leaving: Lock::new(()),
             left: Condition::new(),
+            bells: Bells::default(),
         }))
     }
 
@@ -69,6 +73,11 @@ impl Channel {
     #[inline]
     pub fn fd(&self) -> Fd {
         Fd(self.fd.load(Ordering::Relaxed))
+    }
+
+    /// Its user events that ride on hidden ids.
+    pub fn bells(&self) -> &Bells {
+        &self.bells
     }
 
     /// Memory for the next event.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Socket addresses of the families that the connection manager knows, and which commands the kernel has for them.
 
-use crate::ctypes::{IBV_QPT_RC, RDMA_IB_IP_PS_MASK, RDMA_IB_IP_PS_TCP, RDMA_PS_IB};
+use super::uid::hidden;
+use super::wake;
+use crate::ctypes::{RDMA_IB_IP_PS_MASK, RDMA_IB_IP_PS_TCP, RDMA_PS_IB};
 use crate::errno::{Errno, Result};
-use crate::uapi::{AF_IB, Bind, CreateId, DestroyId, SockaddrIb, SockaddrIn6, SockaddrStorage};
+use crate::uapi::{AF_IB, Bind, SockaddrIb, SockaddrIn6, SockaddrStorage};
 use crate::ucma::{self, Fd};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -46,16 +48,10 @@ pub fn is_ib_known() -> bool {
     commands == Ok(Commands::AnyFamily)
 }
 
-/// Binds an id of its own to an AF_IB address that needs no device. Whatever is said against the binding means no;
-/// that no id can be made says nothing and is an error.
+/// Binds a hidden id to an AF_IB address that needs no device. Whatever is said against the binding means no; that no
+/// id can be made says nothing and is an error.
 fn bind_ib(fd: Fd) -> Result<bool> {
-    let command = CreateId {
-        uid: u64::MAX,
-        ps: RDMA_PS_IB as u16,
-        qp_type: IBV_QPT_RC as u8,
-        ..FromZeros::new_zeroed()
-    };
-    let id = ucma::request(&fd, command)?.id;
+    let id = wake::hide(fd, RDMA_PS_IB, hidden::SILENT)?;
     let address = SockaddrIb {
         family: AF_IB,
         sid: RDMA_IB_IP_PS_TCP.to_be(),
@@ -64,7 +60,7 @@ fn bind_ib(fd: Fd) -> Result<bool> {
     };
     let addr_size = size_of::<SockaddrIb>() as u16;
     let bound = ucma::order(&fd, Bind { id, addr_size, reserved: 0, addr: storage(address.as_bytes()) });
-    ucma::request(&fd, DestroyId { id, ..FromZeros::new_zeroed() })?;
+    wake::end(fd, id)?;
     Ok(bound.is_ok())
 }
 

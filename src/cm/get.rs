@@ -5,14 +5,18 @@
 //! (`make bench`). What is rare stays outside.
 
 use super::channel::Channel;
-use super::decode;
 use super::event::{About, Handed};
-use super::uid::{SUBJECTS, Subject};
+use super::id::CmId;
+use super::uid::{IDS, hidden};
 use super::waiter::Waiter;
+use super::{bell, decode, wake};
+use crate::ctypes::rdma_cm_event;
 use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sync::Key;
+use crate::sys::thread::uncancellable;
 use crate::uapi::EventReply;
+use std::sync::Arc;
 
 /// The next event of the channel, waited for unless its descriptor is non-blocking (EAGAIN). EINTR if a signal ends
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
@@ -57,33 +61,39 @@ fn put_off(channel: &Channel) -> Option<Handed> {
 #[inline(always)]
 fn take(waiter: &mut Waiter) -> Result<Option<About>> {
     let (channel, public, private_data, reply) = waiter.parts();
-    let subject = SUBJECTS.get(Key::from_raw(reply.uid));
+    let id = IDS.get(Key::from_raw(reply.uid));
     if channel.is_closed() {
-        lose(subject, channel);
+        lose(id);
         return Err(Errno::ECANCELED);
     }
-    match subject {
-        Some(Subject::Id(id)) => Ok(decode::decode(id, reply, public, private_data)),
-        Some(Subject::Bell(bell)) => Ok(bell.answer(channel, public)),
-        None => {
-            report_unknown(reply);
-            Ok(None)
-        }
+    match id {
+        Some(id) => Ok(decode::decode(id, reply, public, private_data)),
+        None => Ok(take_hidden(channel, reply, public)),
     }
 }
 
 /// An event was taken from a channel that is destroyed by now. It may be a real one: then it is as undelivered as those
 /// that are still in the kernel.
 #[cold]
-fn lose(subject: Option<Subject>, channel: &Channel) {
-    match subject {
-        Some(Subject::Id(id)) => id.ledger().discard(),
-        Some(Subject::Bell(bell)) => bell.silence(channel),
-        None => {}
+fn lose(id: Option<Arc<CmId>>) {
+    if let Some(id) = id {
+        id.ledger().discard();
     }
 }
 
+/// The event of an id that the application does not know.
 #[cold]
-fn report_unknown(reply: &EventReply) {
-    diag::line(format_args!("discarding event {} of an unknown id", reply.event));
+#[inline(never)]
+fn take_hidden(channel: &Channel, reply: &EventReply, public: &mut rdma_cm_event) -> Option<About> {
+    match reply.uid {
+        hidden::BELL => bell::answer(channel, reply.id, public),
+        hidden::WAKE_UP => {
+            let _ = uncancellable(|| wake::end(channel.fd(), reply.id));
+            None
+        }
+        _ => {
+            diag::line(format_args!("discarding event {} of an unknown id", reply.event));
+            None
+        }
+    }
 }

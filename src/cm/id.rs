@@ -4,12 +4,11 @@
 //! The application reads and writes the public struct whenever it likes, from any thread. So no reference to it ever
 //! exists here: single fields are read and written through its address.
 
-use super::bell::Bells;
 use super::channel::Channel;
 use super::device::{Device, Name};
 use super::event::Handed;
 use super::ledger::Ledger;
-use super::uid::{SUBJECTS, Subject};
+use super::uid::IDS;
 use super::{bell, wake};
 use crate::ctypes::{
     IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_gid, ibv_qp_type, ibv_sa_path_rec, rdma_cm_id,
@@ -37,7 +36,8 @@ pub struct CmId {
     ps: rdma_port_space,
     qp_type: ibv_qp_type,
     ledger: Ledger,
-    bells: Bells,
+    /// Held while a user event of it is written, or the id moves to another channel (`bell`).
+    staying: Lock<()>,
     /// One of `channels`.
     channel: AtomicPtr<Channel>,
     /// Every channel that the id has been on: another thread may be about to use one that the id just left.
@@ -72,11 +72,7 @@ pub fn create(channel: Option<Arc<Channel>>, context: *mut c_void, ps: rdma_port
 }
 
 fn insert_with(make: impl FnOnce(Key) -> Result<CmId>) -> Result<Arc<CmId>> {
-    let subject = SUBJECTS.insert_with(|key| Ok(Subject::Id(Arc::new(make(key)?))))?;
-    match subject {
-        Subject::Id(id) => Ok(id),
-        Subject::Bell(_) => Err(Errno::EIO),
-    }
+    IDS.insert_with(|key| Ok(Arc::new(make(key)?)))
 }
 
 impl CmId {
@@ -102,7 +98,7 @@ impl CmId {
             ps,
             qp_type,
             ledger: Ledger::default(),
-            bells: Bells::default(),
+            staying: Lock::default(),
             channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
             channels: Lock::new(vec![channel]),
             synchronous: AtomicBool::new(synchronous),
@@ -179,17 +175,14 @@ impl CmId {
         self.synchronous.load(Ordering::Acquire)
     }
 
-    /// A reference to keep. EINVAL for an id that is destroyed.
-    pub fn shared(&self) -> Result<Arc<CmId>> {
-        match SUBJECTS.get(self.key) {
-            Some(Subject::Id(id)) => Ok(id),
-            _ => Err(Errno::EINVAL),
-        }
+    /// Its name in [`IDS`].
+    pub fn key(&self) -> Key {
+        self.key
     }
 
-    /// Its user events that ride on hidden ids.
-    pub fn bells(&self) -> &Bells {
-        &self.bells
+    /// As long as this is locked the id stays on its channel.
+    pub fn staying(&self) -> &Lock<()> {
+        &self.staying
     }
 
     /// The account of its events.
@@ -327,7 +320,7 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
         Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => None,
         Err(error) => return Err(error),
     };
-    bell::withdraw_all(id);
+    bell::withdraw(id);
     id.acknowledge_own();
     if let Some(reported) = reported {
         id.ledger.settle(reported);
@@ -336,7 +329,7 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
         Channel::destroy(&id.own_channel());
     }
     // This was the reference that stood for the application's.
-    drop(SUBJECTS.remove(id.key));
+    drop(IDS.remove(id.key));
     result.map(|_| ())
 }
 

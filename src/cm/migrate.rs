@@ -22,7 +22,7 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     let old = id.own_channel();
     let channel = target.map_or_else(Channel::open, Ok)?;
     let command = MigrateId { id: id.handle(), fd: old.fd().0 as u32, ..FromZeros::new_zeroed() };
-    let moved = bell::move_along(id, old.fd(), channel.fd(), || {
+    let moved = bell::move_along(id, &old, &channel, || {
         let reply = ucma::request(&channel.fd(), command)?;
         id.enter_channel(Arc::clone(&channel), synchronous);
         Ok(reply.events_reported)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! The numbers that the kernel hands back with each event, and what they stand for.
 
-use super::bell::Bell;
 use super::id::CmId;
 use crate::sync::Table;
 use std::sync::Arc;
 
-/// What an event may be about.
-#[derive(Clone)]
-pub enum Subject {
-    /// An id of the application.
-    Id(Arc<CmId>),
-    /// A user event that rides on a hidden id.
-    Bell(Arc<Bell>),
-}
+/// Every id of this process.
+pub static IDS: Table<Arc<CmId>> = Table::new();
 
-/// Everything in this process that events may be about.
-pub static SUBJECTS: Table<Subject> = Table::new();
+/// Numbers for hidden ids, which the application never sees. The table gives none of them out.
+pub mod hidden {
+    /// The kernel queues no event for an id with this number.
+    pub const SILENT: u64 = 0;
+    /// Its event brings a user event (`bell`).
+    pub const BELL: u64 = u64::MAX;
+    /// Its event does no more than wake a thread.
+    pub const WAKE_UP: u64 = u64::MAX - 1;
+}

@@ -3,7 +3,8 @@
 //! one for that (Linux 6.18), else by the address resolution of a hidden id.
 
 use super::family;
-use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_TCP};
+use super::uid::hidden;
+use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_IPOIB, rdma_port_space};
 use crate::errno::{Errno, Result};
 use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteCmEvent, WriteUserEvent};
 use crate::ucma::{self, Fd};
@@ -11,29 +12,39 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zerocopy::FromZeros;
 
-/// A number that no table gives out, for hidden ids that nobody asks about.
-const NOBODY: u64 = u64::MAX;
 /// A kernel number that no id has.
 const NO_ID: u32 = u32::MAX;
 
 /// Set once the kernel is known to lack WRITE_CM_EVENT. Its version says nothing: the command may be backported.
 static MISSING: AtomicBool = AtomicBool::new(false);
 
+/// Whether the kernel is known to lack the command for user events.
+#[inline]
+pub fn is_command_missing() -> bool {
+    MISSING.load(Ordering::Relaxed)
+}
+
 /// Puts a user event of a live id into its channel by command. EINVAL if the kernel lacks the command or does not want
 /// it for this id.
 #[inline]
 pub fn write(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
-    if MISSING.load(Ordering::Relaxed) {
+    if is_command_missing() {
         return Err(Errno::EINVAL);
     }
-    let result = ucma::order(
-        &fd,
-        WriteUserEvent { id: handle, reserved: 0, event: RDMA_CM_EVENT_USER, status: status as u32, arg },
-    );
+    let result = command(fd, handle, status, arg);
     if result == Err(Errno::EINVAL) {
         probe(fd);
     }
     result
+}
+
+/// As [`write()`], but asks the kernel in any case. So EINVAL means that the channel is in order.
+#[inline]
+pub fn command(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
+    ucma::order(
+        &fd,
+        WriteUserEvent { id: handle, reserved: 0, event: RDMA_CM_EVENT_USER, status: status as u32, arg },
+    )
 }
 
 /// As [`write()`], with the whole of the kernel's struct: a kernel reads all of it, whatever the length of the message,
@@ -51,37 +62,44 @@ pub fn write_whole(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
 /// unknown command.
 #[cold]
 fn probe(fd: Fd) {
-    let command = WriteUserEvent { id: NO_ID, event: RDMA_CM_EVENT_USER, ..FromZeros::new_zeroed() };
-    if ucma::order(&fd, command) == Err(Errno::EINVAL) {
+    if command(fd, NO_ID, 0, 0) == Err(Errno::EINVAL) {
         MISSING.store(true, Ordering::Relaxed);
     }
 }
 
-/// Makes a hidden id on the channel and returns the kernel's number of it.
-pub fn hide(fd: Fd, uid: u64) -> Result<u32> {
-    let command =
-        CreateId { uid, ps: RDMA_PS_TCP as u16, qp_type: IBV_QPT_RC as u8, ..FromZeros::new_zeroed() };
+/// Makes a hidden id on the channel, with a number out of [`hidden`], and returns the kernel's number of it.
+pub fn hide(fd: Fd, ps: rdma_port_space, uid: u64) -> Result<u32> {
+    // The kernel asks for the kind of queue pair only where the port space leaves it open.
+    let command = CreateId { uid, ps: ps as u16, qp_type: IBV_QPT_RC as u8, ..FromZeros::new_zeroed() };
     Ok(ucma::request(&fd, command)?.id)
 }
 
-/// Makes an event of a hidden id arrive by resolving the wildcard address, which sends nothing. That works once for
-/// each id. ENODEV without an active port.
-pub fn resolve(fd: Fd, handle: u32) -> Result<()> {
+/// Makes a hidden id and lets it ring: an event of it arrives. ENODEV without any RDMA device.
+pub fn ring(fd: Fd, uid: u64) -> Result<u32> {
+    // Resolving takes a port of the port space, and nobody uses those of this one.
+    let id = hide(fd, RDMA_PS_IPOIB, uid)?;
+    resolve(fd, id).inspect_err(|_| {
+        let _ = end(fd, id);
+    })?;
+    Ok(id)
+}
+
+/// Resolves the wildcard address for an id, which sends nothing and works once.
+fn resolve(fd: Fd, id: u32) -> Result<()> {
     let any = (libc::AF_INET as u16).to_ne_bytes();
     ucma::order(
         &fd,
-        ResolveIp { dst_addr: family::ip(&any), id: handle, timeout_ms: 1000, ..FromZeros::new_zeroed() },
+        ResolveIp { dst_addr: family::ip(&any), id, timeout_ms: 1000, ..FromZeros::new_zeroed() },
     )
 }
 
-/// Waits until every event asked for by [`resolve`] so far has been queued.
+/// Waits until every event asked for by [`ring`] so far has been queued.
 ///
 /// The kernel resolves one id after the other, in a queue of its own, and does not destroy an id that is in the queue.
 /// So a further id is put in, and destroyed, which takes it out of the way when its turn comes.
 pub fn wait_until_rung(fd: Fd) {
-    if let Ok(handle) = hide(fd, NOBODY) {
-        let _ = resolve(fd, handle);
-        let _ = end(fd, handle);
+    if let Ok(id) = ring(fd, hidden::SILENT) {
+        let _ = end(fd, id);
     }
 }
 
@@ -90,11 +108,12 @@ pub fn end(fd: Fd, handle: u32) -> Result<DestroyIdReply> {
     ucma::request(&fd, DestroyId { id: handle, ..FromZeros::new_zeroed() })
 }
 
-/// Makes one thread return that waits for an event of the channel. The hidden id goes with the descriptor.
+/// Makes one thread return that waits for an event of the channel. The hidden id goes with its event, or with the
+/// descriptor.
 pub fn one_waiter(fd: Fd) -> Result<()> {
-    let handle = hide(fd, NOBODY)?;
-    match write(fd, handle, 0, 0) {
-        Err(Errno::EINVAL) => resolve(fd, handle),
+    let id = hide(fd, RDMA_PS_IPOIB, hidden::WAKE_UP)?;
+    match write(fd, id, 0, 0) {
+        Err(Errno::EINVAL) => resolve(fd, id),
         other => other,
     }
 }
