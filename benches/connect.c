@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -85,10 +86,14 @@ struct rdma_cm_id *take_event(struct rdma_event_channel *channel, enum rdma_cm_e
 	return id;
 }
 
-/* Each side of each scenario is a process of its own, so that no scenario pays for what another one left. */
+/*
+ * Each side of each scenario is a process of its own, so that no scenario pays for what another one left. No thread of
+ * the kernel runs before it sleeps: when they come in between is chance.
+ */
 static pid_t start(void (*side)(const struct scenario *), const char *name, const struct scenario *scenario,
 		   enum meter_kind kind, int connections, int unused_end)
 {
+	const struct sched_param priority = { .sched_priority = 1 };
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -96,6 +101,8 @@ static pid_t start(void (*side)(const struct scenario *), const char *name, cons
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (sched_setscheduler(0, SCHED_FIFO, &priority))
+		die("sched_setscheduler");
 	close(unused_end);
 	meter_open(kind, connections);
 	side(scenario);

@@ -8,7 +8,7 @@ source /work/lab/guest/lib.sh
 ROUNDS=3 NS_PER_INSTRUCTION=2 ADDRESS=10.99.0.1
 SCENARIOS=(none ext qp qpcq ep)
 # What is chance in the instructions of a side.
-TOLERANCE=1.02
+TOLERANCE=1.01
 
 rdma_up || exit 1
 trap rdma_down EXIT
