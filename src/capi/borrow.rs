@@ -2,9 +2,10 @@
 //! From the application's pointers to what the library keeps behind them. NULL is EINVAL.
 
 use crate::cm::channel::Channel;
+use crate::cm::connection::Offer;
 use crate::cm::family;
 use crate::cm::id::CmId;
-use crate::ctypes::{rdma_addrinfo, rdma_cm_id, rdma_event_channel};
+use crate::ctypes::{rdma_addrinfo, rdma_cm_id, rdma_conn_param, rdma_event_channel};
 use crate::errno::{Errno, Result};
 use crate::resolve::AddrInfo;
 use std::ffi::{CStr, c_char, c_void};
@@ -156,4 +157,20 @@ pub unsafe fn addrinfo(info: *const rdma_addrinfo) -> Result<AddrInfo> {
 unsafe fn copy(place: *const c_void, length: usize) -> Vec<u8> {
     // SAFETY: the caller's promise.
     unsafe { bytes(place, length) }.map(<[u8]>::to_vec).unwrap_or_default()
+}
+
+/// What the application offers its peer; None for NULL.
+///
+/// # Safety
+///
+/// NULL, or parameters whose private data is NULL or as long as they say, unchanged while the result is used.
+pub unsafe fn offer<'a>(parameters: *const rdma_conn_param) -> Option<Offer<'a>> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let numbers = *parameters.as_ref()?;
+        Some(Offer {
+            numbers,
+            private_data: bytes(numbers.private_data, numbers.private_data_len.into()).unwrap_or_default(),
+        })
+    }
 }

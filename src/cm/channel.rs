@@ -108,6 +108,15 @@ impl Channel {
         event
     }
 
+    /// The oldest event that was put off and is wanted. Its wake-up stays behind, and finds nothing.
+    pub fn take_deferred(&self, is_wanted: impl Fn(&Handed) -> bool) -> Option<Handed> {
+        let mut deferred = self.deferred.lock();
+        let position = deferred.iter().position(is_wanted)?;
+        let event = deferred.remove(position);
+        self.has_deferred.store(!deferred.is_empty(), Ordering::Release);
+        event
+    }
+
     /// An event was taken from the kernel: those that were put off come first.
     #[inline]
     pub fn exchange(&self, event: Handed) -> Handed {

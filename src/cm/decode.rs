@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! From what the kernel reports to what the application reads.
 
+use super::connection::Connection;
+use super::connection::handshake::{self, Answered};
 use super::event::{About, NO_PARAM, PrivateData};
 use super::id::CmId;
-use super::query;
+use super::{migrate, parameters, query};
 use crate::ctypes::{
-    RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_REQUEST,
-    RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_ROUTE_ERROR, RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER,
-    ibv_ah_attr, ibv_gid, ibv_global_route, rdma_cm_event, rdma_cm_event_type, rdma_conn_param,
-    rdma_ud_param,
+    RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR,
+    RDMA_CM_EVENT_CONNECT_REQUEST, RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DISCONNECTED,
+    RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_ROUTE_ERROR,
+    RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event, rdma_cm_event_type,
 };
 use crate::diag;
 use crate::errno::Result;
 use crate::sys::thread::uncancellable;
-use crate::uapi::{AhAttr, ConnParam, EventReply, MAX_PRIVATE_DATA, UdParam};
+use crate::uapi::{EventReply, MAX_PRIVATE_DATA};
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Fills `public` with the event that the reply tells of; `id` is the one that it names. None for an event that is not
-/// for the application, which is then accounted for.
+/// for the application, which is then accounted for; so is one that fails.
 #[inline(always)]
 pub fn decode(
     id: Arc<CmId>,
     reply: &EventReply,
     public: &mut rdma_cm_event,
     private_data: &mut PrivateData,
-) -> Option<About> {
+) -> Result<Option<About>> {
     public.status = reply.status as i32;
     if reply.event != RDMA_CM_EVENT_USER {
         return uncancellable(|| decode_own(id, reply, public, private_data));
@@ -37,7 +40,7 @@ pub fn decode(
         public.param = NO_PARAM;
     }
     public.param.arg = reply.param.arg();
-    Some(About { id, listener: None })
+    Ok(Some(About { id, listener: None }))
 }
 
 /// An event of the connection manager's own.
@@ -48,34 +51,46 @@ fn decode_own(
     reply: &EventReply,
     public: &mut rdma_cm_event,
     private_data: &mut PrivateData,
-) -> Option<About> {
+) -> Result<Option<About>> {
     public.event = reply.event;
     public.param = NO_PARAM;
-    match reply.event {
+    let for_application = match reply.event {
         RDMA_CM_EVENT_ADDR_RESOLVED => {
             turn_into(RDMA_CM_EVENT_ADDR_ERROR, query::address_resolved(&id), public);
+            true
         }
         RDMA_CM_EVENT_ROUTE_RESOLVED => {
             turn_into(RDMA_CM_EVENT_ROUTE_ERROR, query::route_resolved(&id), public);
+            true
         }
-        RDMA_CM_EVENT_INTERNAL => {
-            id.ledger().discard();
-            return None;
-        }
+        RDMA_CM_EVENT_INTERNAL => false,
+        RDMA_CM_EVENT_REJECTED => handshake::refused(&id),
+        RDMA_CM_EVENT_DISCONNECTED => handshake::ended(&id),
+        _ => true,
+    };
+    if !for_application {
+        id.ledger().discard();
+        return Ok(None);
+    }
+    match reply.event {
+        RDMA_CM_EVENT_ADDR_RESOLVED | RDMA_CM_EVENT_ROUTE_RESOLVED => {}
         _ if id.is_datagram() => {
             let ud = reply.param.ud();
-            public.param.ud = datagram(ud, private_data.take(&ud.private_data, ud.private_data_len));
+            let data = private_data.take(&ud.private_data, ud.private_data_len);
+            public.param.ud = parameters::datagram(ud, data);
         }
         _ => {
             let conn = reply.param.conn();
-            public.param.conn =
-                connection(conn, private_data.take(&conn.private_data, conn.private_data_len));
+            let data = private_data.take(&conn.private_data, conn.private_data_len);
+            public.param.conn = parameters::connection(conn, data);
         }
     }
-    if reply.event == RDMA_CM_EVENT_CONNECT_REQUEST {
-        return requested(id, reply.id);
+    match reply.event {
+        RDMA_CM_EVENT_CONNECT_RESPONSE => answered(&id, reply, public),
+        RDMA_CM_EVENT_CONNECT_REQUEST => return requested(id, reply),
+        _ => {}
     }
-    Some(About { id, listener: None })
+    Ok(Some(About { id, listener: None }))
 }
 
 /// A good event whose processing failed here is the error event.
@@ -86,19 +101,43 @@ fn turn_into(error: rdma_cm_event_type, result: Result<()>, public: &mut rdma_cm
     }
 }
 
-/// The event of a request is about a new id. If that cannot be made the request ends here.
-fn requested(listener: Arc<CmId>, handle: u32) -> Option<About> {
-    let made = CmId::of_request(&listener, handle).and_then(|id| match query::requested(&id) {
+/// A peer's answer stands for the connection if the library ends the handshake.
+fn answered(id: &CmId, reply: &EventReply, public: &mut rdma_cm_event) {
+    match handshake::answered(id, reply.ece) {
+        Ok(Answered::Established) => public.event = RDMA_CM_EVENT_ESTABLISHED,
+        Ok(Answered::ForApplication) => {}
+        failed => turn_into(RDMA_CM_EVENT_CONNECT_ERROR, failed.map(|_| ()), public),
+    }
+}
+
+/// The event of a request is about a new id. If that cannot be made the request is refused here. The owner of a
+/// synchronous listener asks for the next request and is told; others just do not see it.
+fn requested(listener: Arc<CmId>, reply: &EventReply) -> Result<Option<About>> {
+    match new_id(&listener, reply) {
+        Ok(id) => Ok(Some(About { id, listener: Some(listener) })),
+        Err(error) => {
+            listener.ledger().discard();
+            if listener.is_synchronous() {
+                return Err(error);
+            }
+            static DROPPED: AtomicU32 = AtomicU32::new(0);
+            let number = DROPPED.fetch_add(1, Ordering::Relaxed) + 1;
+            diag::line(format_args!(
+                "refusing a connection request, the {number}. in this process: {error:?}"
+            ));
+            Ok(None)
+        }
+    }
+}
+
+fn new_id(listener: &CmId, reply: &EventReply) -> Result<Arc<CmId>> {
+    let remote = ibv_ece { vendor_id: reply.ece.vendor_id, options: reply.ece.attr_mod, comp_mask: 0 };
+    let connection = Connection::requested(reply.param.conn(), remote);
+    let id = CmId::of_request(listener, reply.id, connection)?;
+    let moved = if listener.is_synchronous() { migrate::migrate(&id, None) } else { Ok(()) };
+    match moved.and_then(|()| query::requested(&id)) {
         Ok(()) => Ok(id),
         Err(error) => super::id::destroy(&id).and(Err(error)),
-    });
-    match made {
-        Ok(id) => Some(About { id, listener: Some(listener) }),
-        Err(error) => {
-            diag::line(format_args!("dropping a connection request: {error:?}"));
-            listener.ledger().discard();
-            None
-        }
     }
 }
 
@@ -107,47 +146,5 @@ impl PrivateData {
     fn take(&mut self, data: &[u8; MAX_PRIVATE_DATA], length: u8) -> *const c_void {
         self.0 = *data;
         if length == 0 { ptr::null() } else { self.0.as_ptr().cast() }
-    }
-}
-
-fn connection(conn: &ConnParam, private_data: *const c_void) -> rdma_conn_param {
-    rdma_conn_param {
-        private_data,
-        private_data_len: conn.private_data_len,
-        responder_resources: conn.responder_resources,
-        initiator_depth: conn.initiator_depth,
-        flow_control: conn.flow_control,
-        retry_count: conn.retry_count,
-        rnr_retry_count: conn.rnr_retry_count,
-        srq: conn.srq,
-        qp_num: conn.qp_num,
-    }
-}
-
-fn datagram(ud: &UdParam, private_data: *const c_void) -> rdma_ud_param {
-    rdma_ud_param {
-        private_data,
-        private_data_len: ud.private_data_len,
-        ah_attr: address_handle(&ud.ah_attr),
-        qp_num: ud.qp_num,
-        qkey: ud.qkey,
-    }
-}
-
-fn address_handle(attr: &AhAttr) -> ibv_ah_attr {
-    ibv_ah_attr {
-        grh: ibv_global_route {
-            dgid: ibv_gid { raw: attr.grh.dgid },
-            flow_label: attr.grh.flow_label,
-            sgid_index: attr.grh.sgid_index,
-            hop_limit: attr.grh.hop_limit,
-            traffic_class: attr.grh.traffic_class,
-        },
-        dlid: attr.dlid,
-        sl: attr.sl,
-        src_path_bits: attr.src_path_bits,
-        static_rate: attr.static_rate,
-        is_global: attr.is_global,
-        port_num: attr.port_num,
     }
 }

@@ -3,14 +3,14 @@
 //! last of them lets it go, so that idle devices can be removed.
 
 use crate::ctypes::{
-    IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_UNSPECIFIED, IBV_TRANSPORT_IB, ibv_context, ibv_link_layer,
-    ibv_pd,
+    IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND, IBV_LINK_LAYER_UNSPECIFIED, IBV_TRANSPORT_IB,
+    IBV_TRANSPORT_UNKNOWN, ibv_context, ibv_link_layer, ibv_pd, ibv_transport_type, ibv_xrcd,
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sync::Lock;
 use crate::sys::memory::Array;
-use crate::verbs::{self, Context, DeviceList, ProtectionDomain};
+use crate::verbs::{self, Context, DeviceList, ProtectionDomain, XrcDomain};
 use std::ptr;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -43,7 +43,18 @@ pub struct Device {
     /// None only while it is being dropped.
     context: Option<Context>,
     pd: OnceLock<ProtectionDomain>,
+    xrcd: OnceLock<XrcDomain>,
     link_layers: Vec<ibv_link_layer>,
+    limits: Limits,
+}
+
+/// What a connection may ask of a device.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// Most RDMA reads and atomics that a peer may have outstanding here.
+    pub responder_resources: u8,
+    /// Most RDMA reads and atomics that a queue pair may have outstanding at its peer.
+    pub initiator_depth: u8,
 }
 
 /// Devices that somebody uses, or used a moment ago.
@@ -108,9 +119,21 @@ fn retry_stranded() {
 impl Device {
     fn open(name: Name, device: &verbs::Device<'_>) -> Result<Device> {
         let context = device.open()?;
-        let ports = context.attributes()?.phys_port_cnt;
-        let link_layers = (1..=ports).map(|port| context.link_layer(port)).collect();
-        Ok(Device { name, context: Some(context), pd: OnceLock::new(), link_layers })
+        let attributes = context.attributes()?;
+        let link_layers = (1..=attributes.phys_port_cnt).map(|port| context.link_layer(port)).collect();
+        // As the C library has it: the fields of the messages are bytes.
+        let limits = Limits {
+            responder_resources: attributes.max_qp_rd_atom as u8,
+            initiator_depth: attributes.max_qp_init_rd_atom as u8,
+        };
+        Ok(Device {
+            name,
+            context: Some(context),
+            pd: OnceLock::new(),
+            xrcd: OnceLock::new(),
+            link_layers,
+            limits,
+        })
     }
 
     /// For the application.
@@ -129,29 +152,71 @@ impl Device {
         self.pd.get().map(ProtectionDomain::as_ptr).ok_or(Errno::EIO)
     }
 
+    /// The open context.
+    pub fn verbs(&self) -> Result<&Context> {
+        self.context.as_ref().ok_or(Errno::ENODEV)
+    }
+
+    /// The domain for extended reliable connections that all ids on the device share. It is opened for the first of
+    /// them.
+    pub fn xrcd(&self) -> Result<*mut ibv_xrcd> {
+        if self.xrcd.get().is_none() {
+            let context = self.verbs()?;
+            let surplus = self.xrcd.set(XrcDomain::open(context)?);
+            // Another thread was faster: nobody has seen ours.
+            surplus.or_else(|domain| domain.close(context)).map_err(|_| Errno::EIO)?;
+        }
+        self.xrcd.get().map(XrcDomain::as_ptr).ok_or(Errno::EIO)
+    }
+
+    /// What a connection may ask of it.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What it speaks.
+    pub fn transport(&self) -> ibv_transport_type {
+        self.context.as_ref().map_or(IBV_TRANSPORT_UNKNOWN, Context::transport)
+    }
+
     /// Whether it speaks InfiniBand's transport (InfiniBand or RoCE).
     pub fn is_ib(&self) -> bool {
-        self.context.as_ref().is_some_and(|context| context.transport() == IBV_TRANSPORT_IB)
+        self.transport() == IBV_TRANSPORT_IB
+    }
+
+    /// Whether the link of a port is InfiniBand's own; ports count from 1.
+    pub fn is_infiniband(&self, port: u8) -> bool {
+        self.link_layer(port) == IBV_LINK_LAYER_INFINIBAND
+    }
+
+    fn link_layer(&self, port: u8) -> ibv_link_layer {
+        let position = usize::from(port).checked_sub(1);
+        let link_layer = position.and_then(|position| self.link_layers.get(position));
+        link_layer.copied().unwrap_or(IBV_LINK_LAYER_UNSPECIFIED)
     }
 
     /// Whether a port speaks InfiniBand's transport over Ethernet; ports count from 1.
     pub fn is_roce(&self, port: u8) -> bool {
-        let position = usize::from(port).checked_sub(1);
-        let link_layer = position.and_then(|position| self.link_layers.get(position));
-        self.is_ib() && link_layer.copied().unwrap_or(IBV_LINK_LAYER_UNSPECIFIED) == IBV_LINK_LAYER_ETHERNET
+        self.is_ib() && self.link_layer(port) == IBV_LINK_LAYER_ETHERNET
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        if let Some(Err(pd)) = self.pd.take().map(ProtectionDomain::free) {
-            STRANDED.lock().push(Device {
-                name: self.name,
-                context: self.context.take(),
-                pd: OnceLock::from(pd),
-                link_layers: std::mem::take(&mut self.link_layers),
-            });
+        let Some(context) = self.context.take() else { return };
+        let pd = self.pd.take().and_then(|pd| pd.free().err());
+        let xrcd = self.xrcd.take().and_then(|domain| domain.close(&context).err());
+        if pd.is_none() && xrcd.is_none() {
+            return;
         }
+        STRANDED.lock().push(Device {
+            name: self.name,
+            context: Some(context),
+            pd: pd.map_or_else(OnceLock::new, OnceLock::from),
+            xrcd: xrcd.map_or_else(OnceLock::new, OnceLock::from),
+            link_layers: std::mem::take(&mut self.link_layers),
+            limits: self.limits,
+        });
     }
 }
 

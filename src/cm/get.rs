@@ -7,10 +7,10 @@
 use super::channel::Channel;
 use super::event::{About, Handed};
 use super::id::CmId;
-use super::uid::{IDS, hidden};
+use super::uid::{self, IDS, hidden};
 use super::waiter::Waiter;
 use super::{bell, decode, wake};
-use crate::ctypes::rdma_cm_event;
+use crate::ctypes::RDMA_CM_EVENT_ESTABLISHED;
 use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sync::Key;
@@ -67,8 +67,8 @@ fn take(waiter: &mut Waiter) -> Result<Option<About>> {
         return Err(Errno::ECANCELED);
     }
     match id {
-        Some(id) => Ok(decode::decode(id, reply, public, private_data)),
-        None => Ok(take_hidden(channel, reply, public)),
+        Some(id) => decode::decode(id, reply, public, private_data),
+        None => take_other(waiter),
     }
 }
 
@@ -81,19 +81,35 @@ fn lose(id: Option<Arc<CmId>>) {
     }
 }
 
-/// The event of an id that the application does not know.
+/// An event with a number that no id of the application has.
 #[cold]
 #[inline(never)]
-fn take_hidden(channel: &Channel, reply: &EventReply, public: &mut rdma_cm_event) -> Option<About> {
+fn take_other(waiter: &mut Waiter) -> Result<Option<About>> {
+    let (channel, public, private_data, reply) = waiter.parts();
     match reply.uid {
-        hidden::BELL => bell::answer(channel, reply.id, public),
+        hidden::BELL => return Ok(bell::answer(channel, reply.id, public)),
         hidden::WAKE_UP => {
             let _ = uncancellable(|| wake::end(channel.fd(), reply.id));
-            None
+            return Ok(None);
         }
-        _ => {
-            diag::line(format_args!("discarding event {} of an unknown id", reply.event));
-            None
+        hidden::SILENT => {
+            if let Some(id) = unnamed(reply) {
+                return decode::decode(id, reply, public, private_data);
+            }
         }
+        _ => {}
     }
+    diag::line(format_args!("discarding event {} of an unknown id", reply.event));
+    Ok(None)
+}
+
+/// The id of an event without a number. Old kernels do not know it yet when a connection stands before its acceptance
+/// returns; whatever else they say then has no meaning, but counts for the id.
+fn unnamed(reply: &EventReply) -> Option<Arc<CmId>> {
+    let id = uid::id_of_kernel(reply.id)?;
+    if reply.event == RDMA_CM_EVENT_ESTABLISHED {
+        return Some(id);
+    }
+    id.ledger().discard();
+    None
 }

@@ -5,23 +5,23 @@
 //! exists here: single fields are read and written through its address.
 
 use super::channel::Channel;
+use super::connection::Connection;
 use super::device::{Device, Name};
-use super::event::Handed;
 use super::ledger::Ledger;
+use super::queue::Queues;
 use super::uid::IDS;
 use super::{bell, wake};
 use crate::ctypes::{
-    IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_gid, ibv_qp_type, ibv_sa_path_rec, rdma_cm_id,
-    rdma_event_channel, rdma_port_space,
+    IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_qp_type, rdma_cm_id, rdma_event_channel,
+    rdma_port_space,
 };
 use crate::errno::{Errno, Result};
 use crate::sync::{Key, Lock};
-use crate::sys::memory::{self, Array};
-use crate::uapi::{CreateId, SockaddrStorage};
+use crate::sys::memory;
+use crate::uapi::CreateId;
 use crate::ucma::{self, Fd};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
-use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, OnceLock};
 use zerocopy::FromZeros;
@@ -38,6 +38,8 @@ pub struct CmId {
     ledger: Ledger,
     /// Held while a user event of it is written, or the id moves to another channel (`bell`).
     staying: Lock<()>,
+    queues: Lock<Queues>,
+    connection: Lock<Connection>,
     /// One of `channels`.
     channel: AtomicPtr<Channel>,
     /// Every channel that the id has been on: another thread may be about to use one that the id just left.
@@ -99,6 +101,8 @@ impl CmId {
             qp_type,
             ledger: Ledger::default(),
             staying: Lock::default(),
+            queues: Lock::default(),
+            connection: Lock::default(),
             channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
             channels: Lock::new(vec![channel]),
             synchronous: AtomicBool::new(synchronous),
@@ -107,16 +111,19 @@ impl CmId {
     }
 
     /// The id of a connection request, which the kernel has already made: it inherits from the listener. If it cannot
-    /// be made here, the kernel's is destroyed.
-    pub fn of_request(listener: &CmId, handle: u32) -> Result<Arc<CmId>> {
+    /// be made here, the kernel's is destroyed, which refuses the request.
+    pub fn of_request(listener: &CmId, handle: u32, connection: Connection) -> Result<Arc<CmId>> {
         let channel = listener.own_channel();
         let fd = channel.fd();
-        // SAFETY: the public struct is alive; the field is read by value.
-        let context = unsafe { (*listener.public()).context };
-        insert_with(|key| Ok(CmId::new(key, handle, channel, false, context, listener.ps, listener.qp_type)))
-            .inspect_err(|_| {
-                let _ = wake::end(fd, handle);
-            })
+        insert_with(|key| {
+            let mut id =
+                CmId::new(key, handle, channel, false, listener.context(), listener.ps, listener.qp_type);
+            id.connection = Lock::new(connection);
+            Ok(id)
+        })
+        .inspect_err(|_| {
+            let _ = wake::end(fd, handle);
+        })
     }
 
     /// For the application. Of this pointer an [`Arc`] can be made again.
@@ -124,7 +131,8 @@ impl CmId {
         Arc::as_ptr(id).cast_mut().cast()
     }
 
-    fn public(&self) -> *mut rdma_cm_id {
+    /// The struct that the application sees.
+    pub(super) fn public(&self) -> *mut rdma_cm_id {
         self.public.get()
     }
 
@@ -180,6 +188,31 @@ impl CmId {
         self.key
     }
 
+    /// What the library made on the device for it. Held while its queue pair is used or destroyed.
+    pub fn queues(&self) -> &Lock<Queues> {
+        &self.queues
+    }
+
+    /// What it knows of its connection.
+    pub fn connection(&self) -> &Lock<Connection> {
+        &self.connection
+    }
+
+    /// What the kernel hands back with its events.
+    pub fn uid(&self) -> u64 {
+        self.key.raw()
+    }
+
+    /// The space that its ports are counted in.
+    pub fn port_space(&self) -> rdma_port_space {
+        self.ps
+    }
+
+    /// The kind of its queue pair.
+    pub fn queue_pair_type(&self) -> ibv_qp_type {
+        self.qp_type
+    }
+
     /// As long as this is locked the id stays on its channel.
     pub fn staying(&self) -> &Lock<()> {
         &self.staying
@@ -211,90 +244,8 @@ impl CmId {
         if self.device.set(device).is_err() {
             return Ok(());
         }
-        let public = self.public();
-        // SAFETY: the public struct is alive; single fields are written.
-        unsafe {
-            (*public).verbs = context;
-            (*public).pd = pd;
-            (*public).port_num = port;
-            (*public).route.addr.addr.ibaddr.pkey = pkey;
-        }
+        self.set_device(context, pd, port, pkey);
         Ok(())
-    }
-
-    /// Port of the device, counted from 1; 0 without device.
-    pub fn port(&self) -> u8 {
-        // SAFETY: the public struct is alive; the field is read by value.
-        unsafe { (*self.public()).port_num }
-    }
-
-    /// Local address: as many bytes as are given, which fit.
-    pub fn set_source(&self, address: &[u8]) {
-        // SAFETY: the public struct is alive; the address is of the field alone.
-        write_address(unsafe { &raw mut (*self.public()).route.addr.src }.cast(), address);
-    }
-
-    /// Remote address: as many bytes as are given, which fit.
-    pub fn set_destination(&self, address: &[u8]) {
-        // SAFETY: the public struct is alive; the address is of the field alone.
-        write_address(unsafe { &raw mut (*self.public()).route.addr.dst }.cast(), address);
-    }
-
-    /// Local and remote address.
-    pub fn addresses(&self) -> (SockaddrStorage, SockaddrStorage) {
-        // SAFETY: the public struct is alive; both fields are as large as what is read and any bytes will do.
-        unsafe {
-            let source = (&raw const (*self.public()).route.addr.src).cast::<SockaddrStorage>().read();
-            let destination = (&raw const (*self.public()).route.addr.dst).cast::<SockaddrStorage>().read();
-            (source, destination)
-        }
-    }
-
-    /// Local and remote GID.
-    pub fn set_gids(&self, source: [u8; 16], destination: [u8; 16]) {
-        // SAFETY: the public struct is alive; single fields are written.
-        unsafe {
-            (*self.public()).route.addr.addr.ibaddr.sgid = ibv_gid { raw: source };
-            (*self.public()).route.addr.addr.ibaddr.dgid = ibv_gid { raw: destination };
-        }
-    }
-
-    /// Partition key, in network byte order.
-    pub fn set_pkey(&self, pkey: u16) {
-        // SAFETY: the public struct is alive; one field is written.
-        unsafe { (*self.public()).route.addr.addr.ibaddr.pkey = pkey };
-    }
-
-    /// The paths, in place of those found before.
-    pub fn set_paths(&self, paths: &[ibv_sa_path_rec]) -> Result<()> {
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let array = Array::copy_of(paths)?;
-        // SAFETY: the public struct is alive; the array that it had came from here too.
-        unsafe {
-            let route = &raw mut (*self.public()).route;
-            let old = ptr::replace(&raw mut (*route).path_rec, array.into_raw());
-            (*route).num_paths = i32::try_from(paths.len()).unwrap_or(i32::MAX);
-            memory::release(old);
-        }
-        Ok(())
-    }
-
-    /// Leaves the event of a synchronous call in the public struct.
-    pub fn keep_event(&self, event: Handed) {
-        // SAFETY: the public struct is alive; one field is written.
-        unsafe { (*self.public()).event = event.as_ptr() };
-    }
-
-    /// Acknowledges the event that the last synchronous call left, if there is one.
-    pub fn acknowledge_kept(&self) {
-        // SAFETY: the public struct is alive; one field is read and written.
-        let kept = unsafe { ptr::replace(&raw mut (*self.public()).event, ptr::null_mut()) };
-        if let Some(event) = NonNull::new(kept) {
-            // SAFETY: the field holds what keep_event() put there, and was just emptied.
-            unsafe { Handed::from_ptr(event) }.acknowledge();
-        }
     }
 
     /// Acknowledges all events that no application has seen: those that synchronous calls left or put off.
@@ -338,11 +289,4 @@ impl Drop for CmId {
         // SAFETY: the array came from set_paths(), and nobody is left to use it.
         unsafe { memory::release(self.public.get_mut().route.path_rec) };
     }
-}
-
-/// Writes the beginning of one of the address fields, which have room for any address.
-fn write_address(field: *mut SockaddrStorage, address: &[u8]) {
-    let length = address.len().min(size_of::<SockaddrStorage>());
-    // SAFETY: the callers pass the address of a field of that size in a public struct that is alive.
-    unsafe { field.cast::<u8>().copy_from_nonoverlapping(address.as_ptr(), length) };
 }

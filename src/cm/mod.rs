@@ -2,7 +2,8 @@
 //! The connection manager: channels, ids and events.
 //!
 //! Order of locks: each is taken alone and none is held across a call into the kernel or libibverbs, but for those of
-//! `bell`, which says so. A thread that waits in the kernel for an event owns nothing on its stack, since it may be
+//! `bell`, which says so, and an id's queues (`CmId::queues`), whose queue pair is used or destroyed under the lock;
+//! its connection (`CmId::connection`) may be locked inside. A thread that waits in the kernel for an event owns nothing on its stack, since it may be
 //! cancelled there (`waiter`).
 
 pub mod address;
@@ -10,6 +11,7 @@ pub mod addrinfo;
 mod bell;
 #[allow(unsafe_code, reason = "the reference that threads inside a destroyed channel live on")]
 pub mod channel;
+pub mod connection;
 mod decode;
 pub mod device;
 #[allow(unsafe_code, reason = "the memory that an event shares with the application")]
@@ -22,8 +24,12 @@ mod ledger;
 pub mod migrate;
 pub mod name;
 pub mod option;
+mod parameters;
 mod path;
+#[allow(unsafe_code, reason = "the struct that an id shares with the application")]
+mod public;
 mod query;
+pub mod queue;
 mod synchronous;
 mod uid;
 pub mod user;

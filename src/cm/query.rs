@@ -26,6 +26,14 @@ pub fn bound(id: &CmId) -> Result<()> {
     }
 }
 
+/// After it began to listen, which may have given it a port.
+pub fn listening(id: &CmId) -> Result<()> {
+    match Commands::of_kernel(id.fd())? {
+        Commands::AnyFamily => addresses(id),
+        Commands::IpOnly => route(id),
+    }
+}
+
 /// After its addresses were resolved. ENODEV if that led to no device.
 pub fn address_resolved(id: &CmId) -> Result<()> {
     let commands = Commands::of_kernel(id.fd())?;

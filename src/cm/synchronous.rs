@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Calls on an id that has a channel of its own: they return when their result is there.
 
+use super::event::Handed;
 use super::get;
 use super::id::CmId;
-use crate::ctypes::{RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_REJECTED, rdma_cm_event_type};
+use crate::ctypes::{
+    RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_REJECTED, rdma_cm_event_type,
+};
 use crate::errno::{Errno, Result};
 
 /// Waits for the first event out of `results`, which stays in the public struct until the next call, and returns what
-/// it tells. ENODEV if the device goes away meanwhile: then no result comes. Other events keep their order for
+/// it tells. The first of `results` is what the caller hopes for: any other end of a connection is an ECONNRESET. ENODEV if the device goes away meanwhile: then no result comes. Other events keep their order for
 /// `rdma_get_cm_event` on the id's channel. For an id on a channel of the application there is nothing to wait for.
 ///
 /// A signal does not end the wait: the kernel is already at work, and a second call would not find its way back.
@@ -16,17 +19,38 @@ pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
         return Ok(());
     }
     id.acknowledge_kept();
+    loop {
+        match wait(id, results) {
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+            Ok(event) => return keep(id, event, results),
+        }
+    }
+}
+
+/// As [`complete`], where the result may have come before it was asked for, and been put off.
+pub fn complete_even_before(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
+    if id.is_synchronous() {
+        let before = id.channel().take_deferred(|event| results.contains(&event.kind_and_status().0));
+        if let Some(event) = before {
+            id.acknowledge_kept();
+            return keep(id, event, results);
+        }
+    }
+    complete(id, results)
+}
+
+/// Waits for the first event out of `results`, or that the device goes away. EINTR if a signal ends the wait.
+pub fn wait(id: &CmId, results: &[rdma_cm_event_type]) -> Result<Handed> {
     let channel = id.channel();
     let (mut others, mut wake_ups) = (Vec::new(), 0);
     let result = loop {
         match get::from_kernel(channel, &mut wake_ups) {
-            Err(Errno::EINTR) => {}
             Err(error) => break Err(error),
             Ok(event) => {
-                let (kind, status) = event.kind_and_status();
+                let (kind, _) = event.kind_and_status();
                 if results.contains(&kind) || kind == RDMA_CM_EVENT_DEVICE_REMOVAL {
-                    id.keep_event(event);
-                    break outcome(kind, status);
+                    break Ok(event);
                 }
                 others.push(event);
             }
@@ -41,8 +65,12 @@ pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
     result
 }
 
-fn outcome(kind: rdma_cm_event_type, status: i32) -> Result<()> {
+/// Leaves the event in the public struct and returns what it tells.
+pub fn keep(id: &CmId, event: Handed, results: &[rdma_cm_event_type]) -> Result<()> {
+    id.keep_event(event);
+    let (kind, status) = event.kind_and_status();
     match kind {
+        RDMA_CM_EVENT_DISCONNECTED if results.first() != Some(&kind) => Err(Errno::ECONNRESET),
         RDMA_CM_EVENT_DEVICE_REMOVAL => Err(Errno::ENODEV),
         RDMA_CM_EVENT_REJECTED if status != 0 => Err(Errno::ECONNREFUSED),
         _ if status != 0 => Err(Errno::from_raw(status)),

@@ -17,3 +17,8 @@ pub mod hidden {
     /// Its event does no more than wake a thread.
     pub const WAKE_UP: u64 = u64::MAX - 1;
 }
+
+/// The id that the kernel knows by this number of its own.
+pub fn id_of_kernel(handle: u32) -> Option<Arc<CmId>> {
+    IDS.find(|id| id.handle() == handle)
+}

@@ -6,10 +6,9 @@ use core::ffi::{c_int, c_uint, c_void};
 use libc::{sockaddr, sockaddr_in, sockaddr_in6, sockaddr_storage};
 
 use super::__be16;
+use super::queue::{ibv_comp_channel, ibv_cq, ibv_qp, ibv_srq};
 use super::sa::ibv_sa_path_rec;
-use super::verbs::{
-    ibv_ah_attr, ibv_comp_channel, ibv_context, ibv_cq, ibv_gid, ibv_pd, ibv_qp, ibv_qp_type, ibv_srq,
-};
+use super::verbs::{ibv_ah_attr, ibv_context, ibv_gid, ibv_pd, ibv_qp_type};
 
 c_enum! { c_uint =>
     /// What an event reports; rdma_event_str() gives the name.

@@ -20,11 +20,13 @@ macro_rules! c_enum {
 
 mod addrinfo;
 mod cma;
+mod queue;
 mod sa;
 mod verbs;
 
 pub use addrinfo::*;
 pub use cma::*;
+pub use queue::*;
 pub use sa::*;
 pub use verbs::*;
 

@@ -19,24 +19,8 @@ macro_rules! opaque {
 }
 
 opaque! {
-    /// A protection domain.
-    ibv_pd;
-    /// A queue pair.
-    ibv_qp;
-    /// A completion queue.
-    ibv_cq;
-    /// A completion channel.
-    ibv_comp_channel;
-    /// A shared receive queue.
-    ibv_srq;
-    /// The attributes of a new queue pair.
-    ibv_qp_init_attr;
-    /// The attributes of a new queue pair, extended.
-    ibv_qp_init_attr_ex;
-    /// The attributes of a queue pair.
-    ibv_qp_attr;
-    /// The parameters of enhanced connection establishment.
-    ibv_ece;
+    /// An extended reliable connection domain.
+    ibv_xrcd;
 }
 
 c_enum! { c_int =>
@@ -224,6 +208,15 @@ pub struct ibv_context {
     pub mutex: libc::pthread_mutex_t,
     /// libibverbs' own.
     pub abi_compat: *mut c_void,
+}
+
+/// A protection domain. Made by libibverbs only.
+#[repr(C)]
+pub struct ibv_pd {
+    /// The device it is on.
+    pub context: *mut ibv_context,
+    /// The kernel's number.
+    pub handle: u32,
 }
 
 /// What a device can do.

@@ -161,6 +161,17 @@ impl<E: Clone> Table<E> {
         if key.is_possible() { self.slot(key.index())?.get(key.generation()) } else { None }
     }
 
+    /// An entry that is wanted, if there is one. For what is rare: this looks at every slot.
+    pub fn find(&self, is_wanted: impl Fn(&E) -> bool) -> Option<E> {
+        let slots = self.chunks.iter().filter_map(OnceLock::get).flatten();
+        slots
+            .filter_map(|slot| {
+                let generation = slot.generation();
+                (generation % 2 == 1).then(|| slot.get(generation)).flatten()
+            })
+            .find(is_wanted)
+    }
+
     /// Takes the entry out: from now on its key is unknown.
     pub fn remove(&self, key: Key) -> Option<E> {
         if !key.is_possible() {
@@ -224,6 +235,16 @@ mod tests {
     use std::collections::HashMap;
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn an_entry_is_found_by_what_it_is() {
+        let table = Table::new();
+        for number in 0..200 {
+            table.insert_with(|_| Ok(number)).unwrap();
+        }
+        assert_eq!(table.find(|number| *number == 150), Some(150));
+        assert_eq!(table.find(|number| *number == 200), None);
+    }
 
     #[test]
     fn a_key_dies_with_its_entry() {

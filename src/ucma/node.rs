@@ -16,6 +16,27 @@ struct Node {
     name: String,
     /// None where only sysfs told of the device.
     number: Option<libc::dev_t>,
+    /// Version of the kernel's interface.
+    abi: u32,
+}
+
+impl Node {
+    /// Found once per process.
+    fn get() -> Result<&'static Node> {
+        static NODE: OnceLock<Node> = OnceLock::new();
+        match NODE.get() {
+            Some(node) => Ok(node),
+            None => {
+                let found = find(Path::new("/sys"))?;
+                Ok(NODE.get_or_init(|| found))
+            }
+        }
+    }
+}
+
+/// Version of the kernel's interface. Errors as for [`open`].
+pub fn abi() -> Result<u32> {
+    Node::get().map(|node| node.abi)
 }
 
 /// Opens the connection manager's device. ENODEV without any RDMA device, EPERM if the kernel speaks a version that
@@ -23,7 +44,7 @@ struct Node {
 ///
 /// A node under another name is found by its device number. Nothing here waits for a node to appear.
 pub fn open() -> Result<OwnedFd> {
-    let node = known()?;
+    let node = Node::get()?;
     let path = Path::new("/dev/infiniband").join(&node.name);
     device::open_node(&path, node.number).or_else(|error| {
         diag::line(format_args!("{}: {error:?}", path.display()));
@@ -33,27 +54,16 @@ pub fn open() -> Result<OwnedFd> {
 
 /// ENODEV without any RDMA device, EPERM as [`open`]. Costs nothing once one was there.
 pub fn available() -> Result<()> {
-    known().map(|_| ())
-}
-
-fn known() -> Result<&'static Node> {
-    static NODE: OnceLock<Node> = OnceLock::new();
-    match NODE.get() {
-        Some(node) => Ok(node),
-        None => {
-            let found = find(Path::new("/sys"))?;
-            Ok(NODE.get_or_init(|| found))
-        }
-    }
+    Node::get().map(|_| ())
 }
 
 fn find(sysfs: &Path) -> Result<Node> {
-    let (node, abi) = match netlink::char_device("rdma_cm") {
-        Ok(found) => (Node { name: found.name, number: Some(found.number) }, found.abi),
-        Err(_) => (Node { name: "rdma_cm".to_owned(), number: None }, abi_by_sysfs(sysfs)),
+    let node = match netlink::char_device("rdma_cm") {
+        Ok(found) => Node { name: found.name, number: Some(found.number), abi: found.abi },
+        Err(_) => Node { name: "rdma_cm".to_owned(), number: None, abi: abi_by_sysfs(sysfs) },
     };
-    if !(ABI_VERSION_MIN..=ABI_VERSION_MAX).contains(&abi) {
-        diag::line(format_args!("the kernel's connection manager has version {abi}, unknown here"));
+    if !(ABI_VERSION_MIN..=ABI_VERSION_MAX).contains(&node.abi) {
+        diag::line(format_args!("the kernel's connection manager has version {}, unknown here", node.abi));
         return Err(Errno::EPERM);
     }
     // The node may well exist without a device; programs expect to be told at once that there is none.

@@ -55,6 +55,18 @@ impl Context {
             _ => IBV_LINK_LAYER_UNSPECIFIED,
         }
     }
+
+    /// Index of a partition key, in network byte order, in the table of a port, counted from 1.
+    pub fn pkey_index(&self, port: u8, pkey: u16) -> Option<u16> {
+        (0..=u16::MAX)
+            .map_while(|index| {
+                let mut found = 0;
+                // SAFETY: the context is open and the place is valid.
+                let error = unsafe { ffi::ibv_query_pkey(self.as_ptr(), port, index.into(), &mut found) };
+                (error == 0).then_some((index, found))
+            })
+            .find_map(|(index, found)| (found == pkey).then_some(index))
+    }
 }
 
 impl Drop for Context {

@@ -2,9 +2,13 @@
 //! Foreign functions. Only those that libibverbs has had since its first symbol versions are linked; younger ones
 //! are looked up at run time, so that the library loads on an old distribution too.
 
-use crate::ctypes::{__be64, ibv_context, ibv_device, ibv_device_attr, ibv_pd, ibv_port_attr};
+use crate::ctypes::{
+    __be16, __be64, ibv_comp_channel, ibv_context, ibv_cq, ibv_device, ibv_device_attr, ibv_ece, ibv_gid,
+    ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr_ex, ibv_srq, ibv_srq_attr,
+    ibv_srq_init_attr_ex,
+};
 use crate::sys::symbol;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 #[link(name = "ibverbs")]
@@ -20,16 +24,54 @@ unsafe extern "C" {
     pub fn ibv_query_port(context: *mut ibv_context, port: u8, attributes: *mut ibv_port_attr) -> c_int;
     pub fn ibv_alloc_pd(context: *mut ibv_context) -> *mut ibv_pd;
     pub fn ibv_dealloc_pd(pd: *mut ibv_pd) -> c_int;
+    pub fn ibv_query_pkey(context: *mut ibv_context, port: u8, index: c_int, pkey: *mut __be16) -> c_int;
+    pub fn ibv_create_comp_channel(context: *mut ibv_context) -> *mut ibv_comp_channel;
+    pub fn ibv_destroy_comp_channel(channel: *mut ibv_comp_channel) -> c_int;
+    pub fn ibv_create_cq(
+        context: *mut ibv_context,
+        size: c_int,
+        cq_context: *mut c_void,
+        channel: *mut ibv_comp_channel,
+        vector: c_int,
+    ) -> *mut ibv_cq;
+    pub fn ibv_destroy_cq(queue: *mut ibv_cq) -> c_int;
+    /// In C the attributes are of the short form, with which the extended one begins.
+    pub fn ibv_create_srq(pd: *mut ibv_pd, attributes: *mut ibv_srq_init_attr_ex) -> *mut ibv_srq;
+    pub fn ibv_query_srq(queue: *mut ibv_srq, attributes: *mut ibv_srq_attr) -> c_int;
+    pub fn ibv_destroy_srq(queue: *mut ibv_srq) -> c_int;
+    /// In C the attributes are of the short form, with which the extended one begins.
+    pub fn ibv_create_qp(pd: *mut ibv_pd, attributes: *mut ibv_qp_init_attr_ex) -> *mut ibv_qp;
+    pub fn ibv_modify_qp(queue_pair: *mut ibv_qp, attributes: *mut ibv_qp_attr, mask: c_int) -> c_int;
+    pub fn ibv_destroy_qp(queue_pair: *mut ibv_qp) -> c_int;
+    pub fn ibv_attach_mcast(queue_pair: *mut ibv_qp, group: *const ibv_gid, lid: u16) -> c_int;
+    pub fn ibv_detach_mcast(queue_pair: *mut ibv_qp, group: *const ibv_gid, lid: u16) -> c_int;
 }
 
-type GetDeviceIndex = unsafe extern "C" fn(*mut ibv_device) -> c_int;
+/// A function of libibverbs that may be missing, looked up once.
+macro_rules! younger {
+    ($(#[$meta:meta])* $name:ident: $symbol:literal, fn($($parameter:ty),*)) => {
+        $(#[$meta])*
+        pub fn $name() -> Option<unsafe extern "C" fn($($parameter),*) -> c_int> {
+            static FOUND: OnceLock<Option<unsafe extern "C" fn($($parameter),*) -> c_int>> = OnceLock::new();
+            *FOUND.get_or_init(|| {
+                let name: &CStr = $symbol;
+                let address = symbol::find(name)?;
+                // SAFETY: the symbol of this name is a function of this type in every libibverbs that has it.
+                Some(unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($parameter),*) -> c_int>(address.as_ptr()) })
+            })
+        }
+    };
+}
 
-/// `ibv_get_device_index`, since IBVERBS_1.9.
-pub fn get_device_index() -> Option<GetDeviceIndex> {
-    static FOUND: OnceLock<Option<GetDeviceIndex>> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        let address = symbol::find(c"ibv_get_device_index")?;
-        // SAFETY: the symbol of this name is a function of this type in every libibverbs that has it.
-        Some(unsafe { std::mem::transmute::<*mut c_void, GetDeviceIndex>(address.as_ptr()) })
-    })
+younger! {
+    /// Since IBVERBS_1.9.
+    get_device_index: c"ibv_get_device_index", fn(*mut ibv_device)
+}
+younger! {
+    /// Since IBVERBS_1.10.
+    query_ece: c"ibv_query_ece", fn(*mut ibv_qp, *mut ibv_ece)
+}
+younger! {
+    /// Since IBVERBS_1.10.
+    set_ece: c"ibv_set_ece", fn(*mut ibv_qp, *mut ibv_ece)
 }

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! libibverbs: its functions, and owners for what they return.
 
+mod completion;
 mod context;
+mod extended;
 mod ffi;
 mod list;
+mod owned;
 mod pd;
+mod queue_pair;
+mod shared_queue;
+mod xrcd;
 
+pub use completion::CompletionQueue;
 pub use context::Context;
 pub use list::{Device, DeviceList};
+pub use owned::Owned;
 pub use pd::ProtectionDomain;
+pub use queue_pair::{QueuePair, QueuePairAttributes};
+pub use shared_queue::{SharedQueue, SharedQueueAttributes};
+pub use xrcd::XrcDomain;

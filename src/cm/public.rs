@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! The fields of the struct that an id shares with the application, which reads and writes them whenever it likes, from
+//! any thread: single fields are read and written through the struct's address, and no reference to it ever exists.
+
+use super::event::Handed;
+use super::id::CmId;
+use crate::ctypes::{ibv_comp_channel, ibv_context, ibv_cq, ibv_gid, ibv_pd, ibv_sa_path_rec};
+use crate::errno::Result;
+use crate::sys::memory::{self, Array};
+use crate::uapi::SockaddrStorage;
+use crate::verbs::{CompletionQueue, Owned, QueuePair, SharedQueue};
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+
+impl CmId {
+    /// The application's own pointer.
+    pub fn context(&self) -> *mut c_void {
+        // SAFETY: the public struct is alive; the field is read by value.
+        unsafe { (*self.public()).context }
+    }
+
+    /// It is on that device from now on.
+    pub fn set_device(&self, verbs: *mut ibv_context, pd: *mut ibv_pd, port: u8, pkey: u16) {
+        let public = self.public();
+        // SAFETY: the public struct is alive; single fields are written.
+        unsafe {
+            (*public).verbs = verbs;
+            (*public).pd = pd;
+            (*public).port_num = port;
+            (*public).route.addr.addr.ibaddr.pkey = pkey;
+        }
+    }
+
+    /// Partition key, in network byte order.
+    pub fn pkey(&self) -> u16 {
+        // SAFETY: the public struct is alive; the field is read by value, and any bytes are a key.
+        unsafe { (*self.public()).route.addr.addr.ibaddr.pkey }
+    }
+
+    /// The protection domain; NULL without device.
+    pub fn pd(&self) -> *mut ibv_pd {
+        // SAFETY: the public struct is alive; the field is read by value.
+        unsafe { (*self.public()).pd }
+    }
+
+    /// The protection domain for what is made from now on.
+    pub fn set_pd(&self, pd: *mut ibv_pd) {
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).pd = pd };
+    }
+
+    /// The queue pair. The application may have put one of its own there.
+    pub fn queue_pair(&self) -> Option<QueuePair> {
+        // SAFETY: the public struct is alive, and what stands in the field is alive or NULL; callers hold the lock
+        // that the library takes to destroy it.
+        unsafe { QueuePair::from_ptr((*self.public()).qp) }
+    }
+
+    /// The queue pair from now on.
+    pub fn set_queue_pair(&self, queue_pair: QueuePair) {
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).qp = queue_pair.as_ptr() };
+    }
+
+    /// Takes the queue pair out, to be destroyed: the application asks for that.
+    pub fn take_queue_pair(&self) -> Option<Owned<QueuePair>> {
+        let queue_pair = self.queue_pair();
+        // SAFETY: the public struct is alive; one field is written. The application destroys nothing that stands in
+        // the field when it asks the library to.
+        unsafe {
+            (*self.public()).qp = ptr::null_mut();
+            queue_pair.map(|queue_pair| Owned::new(queue_pair))
+        }
+    }
+
+    /// The shared receive queue. The application may have put one of its own there.
+    pub fn shared_queue(&self) -> Option<SharedQueue> {
+        // SAFETY: as for queue_pair().
+        unsafe { SharedQueue::from_ptr((*self.public()).srq) }
+    }
+
+    /// The shared receive queue from now on.
+    pub fn set_shared_queue(&self, queue: SharedQueue) {
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).srq = queue.as_ptr() };
+    }
+
+    /// Takes the shared receive queue out, to be destroyed: the application asks for that.
+    pub fn take_shared_queue(&self) -> Option<Owned<SharedQueue>> {
+        let queue = self.shared_queue();
+        // SAFETY: as for take_queue_pair().
+        unsafe {
+            (*self.public()).srq = ptr::null_mut();
+            queue.map(|queue| Owned::new(queue))
+        }
+    }
+
+    /// Completion queues for sends and for receives.
+    pub fn completion_queues(&self) -> (*mut ibv_cq, *mut ibv_cq) {
+        // SAFETY: the public struct is alive; fields are read by value.
+        unsafe { ((*self.public()).send_cq, (*self.public()).recv_cq) }
+    }
+
+    /// The completion queue for sends, with its channel, from now on.
+    pub fn set_send_queue(&self, queue: Option<&CompletionQueue>) {
+        let (queue, channel) = parts(queue);
+        // SAFETY: the public struct is alive; single fields are written.
+        unsafe {
+            (*self.public()).send_cq = queue;
+            (*self.public()).send_cq_channel = channel;
+        }
+    }
+
+    /// The completion queue for receives, with its channel, from now on.
+    pub fn set_receive_queue(&self, queue: Option<&CompletionQueue>) {
+        let (queue, channel) = parts(queue);
+        // SAFETY: the public struct is alive; single fields are written.
+        unsafe {
+            (*self.public()).recv_cq = queue;
+            (*self.public()).recv_cq_channel = channel;
+        }
+    }
+
+    /// Port of the device, counted from 1; 0 without device.
+    pub fn port(&self) -> u8 {
+        // SAFETY: the public struct is alive; the field is read by value.
+        unsafe { (*self.public()).port_num }
+    }
+
+    /// Local address: as many bytes as are given, which fit.
+    pub fn set_source(&self, address: &[u8]) {
+        // SAFETY: the public struct is alive; the address is of the field alone.
+        write_address(unsafe { &raw mut (*self.public()).route.addr.src }.cast(), address);
+    }
+
+    /// Remote address: as many bytes as are given, which fit.
+    pub fn set_destination(&self, address: &[u8]) {
+        // SAFETY: the public struct is alive; the address is of the field alone.
+        write_address(unsafe { &raw mut (*self.public()).route.addr.dst }.cast(), address);
+    }
+
+    /// Local and remote address.
+    pub fn addresses(&self) -> (SockaddrStorage, SockaddrStorage) {
+        // SAFETY: the public struct is alive; both fields are as large as what is read and any bytes will do.
+        unsafe {
+            let source = (&raw const (*self.public()).route.addr.src).cast::<SockaddrStorage>().read();
+            let destination = (&raw const (*self.public()).route.addr.dst).cast::<SockaddrStorage>().read();
+            (source, destination)
+        }
+    }
+
+    /// Local and remote GID.
+    pub fn set_gids(&self, source: [u8; 16], destination: [u8; 16]) {
+        // SAFETY: the public struct is alive; single fields are written.
+        unsafe {
+            (*self.public()).route.addr.addr.ibaddr.sgid = ibv_gid { raw: source };
+            (*self.public()).route.addr.addr.ibaddr.dgid = ibv_gid { raw: destination };
+        }
+    }
+
+    /// Partition key, in network byte order.
+    pub fn set_pkey(&self, pkey: u16) {
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).route.addr.addr.ibaddr.pkey = pkey };
+    }
+
+    /// The paths, in place of those found before.
+    pub fn set_paths(&self, paths: &[ibv_sa_path_rec]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let array = Array::copy_of(paths)?;
+        // SAFETY: the public struct is alive; the array that it had came from here too.
+        unsafe {
+            let route = &raw mut (*self.public()).route;
+            let old = ptr::replace(&raw mut (*route).path_rec, array.into_raw());
+            (*route).num_paths = i32::try_from(paths.len()).unwrap_or(i32::MAX);
+            memory::release(old);
+        }
+        Ok(())
+    }
+
+    /// Leaves the event of a synchronous call in the public struct.
+    pub fn keep_event(&self, event: Handed) {
+        // SAFETY: the public struct is alive; one field is written.
+        unsafe { (*self.public()).event = event.as_ptr() };
+    }
+
+    /// Acknowledges the event that the last synchronous call left, if there is one.
+    pub fn acknowledge_kept(&self) {
+        // SAFETY: the public struct is alive; one field is read and written.
+        let kept = unsafe { ptr::replace(&raw mut (*self.public()).event, ptr::null_mut()) };
+        if let Some(event) = NonNull::new(kept) {
+            // SAFETY: the field holds what keep_event() put there, and was just emptied.
+            unsafe { Handed::from_ptr(event) }.acknowledge();
+        }
+    }
+}
+
+fn parts(queue: Option<&CompletionQueue>) -> (*mut ibv_cq, *mut ibv_comp_channel) {
+    queue.map_or((ptr::null_mut(), ptr::null_mut()), |queue| (queue.queue(), queue.channel()))
+}
+
+/// Writes the beginning of one of the address fields, which have room for any address.
+fn write_address(field: *mut SockaddrStorage, address: &[u8]) {
+    let length = address.len().min(size_of::<SockaddrStorage>());
+    // SAFETY: the callers pass the address of a field of that size in a public struct that is alive.
+    unsafe { field.cast::<u8>().copy_from_nonoverlapping(address.as_ptr(), length) };
+}
