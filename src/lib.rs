@@ -13,6 +13,8 @@ pub mod ctypes;
 pub mod diag;
 pub mod errno;
 pub mod resolve;
+#[allow(unsafe_code, reason = "calls that pass the application's memory through")]
+pub mod rsocket;
 pub mod sync;
 #[allow(unsafe_code, reason = "the one place that calls libc")]
 pub mod sys;

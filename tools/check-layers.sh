@@ -16,7 +16,8 @@ declare -A below=(
     [verbs]='errno diag ctypes sys sync'
     [resolve]='errno diag ctypes uapi sys sync'
     [cm]='errno diag ctypes uapi sys sync resolve ucma verbs'
-    [capi]='errno ctypes resolve cm'
+    [rsocket]='errno diag ctypes uapi sys sync resolve ucma verbs cm'
+    [capi]='errno ctypes resolve cm rsocket'
 )
 
 bad=0

@@ -445,6 +445,121 @@ struct rdma_event_channel *rdma_create_event_channel(void);
 void rdma_destroy_event_channel(struct rdma_event_channel *channel);
 
 /**
+ * Waits for connection requests on a bound id from now on; each comes as RDMA_CM_EVENT_CONNECT_REQUEST with a new id.
+ * The backlog is the number of requests that the kernel holds, 0 for the most it allows.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL and for an id in another state, EADDRINUSE for a port that is taken.
+ */
+int rdma_listen(struct rdma_cm_id *id,
+                int backlog);
+
+/**
+ * Asks the destination, whose route is resolved, for a connection; on an id for datagrams, for the way to its
+ * service. NULL for conn_param stands for the most that the device can do.
+ *
+ * The result is RDMA_CM_EVENT_ESTABLISHED, or RDMA_CM_EVENT_CONNECT_RESPONSE on an id without queue pair; or
+ * RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_UNREACHABLE or RDMA_CM_EVENT_CONNECT_ERROR.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id, for an id without device or in another state, for NULL in conn_param
+ * without queue pair, for more than the device can do, and for more private data than the message has room for: 255
+ * bytes here, 56 in a request by IP address and 180 in one for datagrams. On an id with a channel of its own also
+ * ECONNREFUSED if the peer refuses, ECONNRESET if it is gone at once, ETIMEDOUT if it does not answer.
+ */
+int rdma_connect(struct rdma_cm_id *id,
+                 struct rdma_conn_param *conn_param);
+
+/**
+ * Accepts a connection request: the id is that of its event. NULL for conn_param stands for what the peer asks, as far
+ * as the device can do it.
+ *
+ * The result is RDMA_CM_EVENT_ESTABLISHED, or another if the peer is gone; for datagrams none follows.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id, for an id that no request made, for NULL in conn_param without queue pair,
+ * for more than the device can do, and for more private data than the message has room for: 255 bytes here, 196 in a
+ * reply and 136 in one for datagrams. On an id with a channel of its own also ECONNRESET if the peer is gone.
+ */
+int rdma_accept(struct rdma_cm_id *id,
+                struct rdma_conn_param *conn_param);
+
+/**
+ * Refuses a connection request, and sends data with the refusal, up to 148 bytes. The peer sees
+ * RDMA_CM_EVENT_REJECTED with status 28 (consumer defined). The id is to be destroyed afterwards.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id, for an id that no request made and for too much data.
+ */
+int rdma_reject(struct rdma_cm_id *id, const void *private_data, uint8_t private_data_len);
+
+/**
+ * As rdma_reject(), because what the peer's device wants cannot be had: the peer sees status 35 (vendor option not
+ * supported).
+ *
+ * Errors:
+ *
+ * As rdma_reject().
+ */
+int rdma_reject_ece(struct rdma_cm_id *id,
+                    const void *private_data,
+                    uint8_t private_data_len);
+
+/**
+ * Ends the handshake after RDMA_CM_EVENT_CONNECT_RESPONSE, for an id whose queue pair the application made and moved
+ * itself.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL, for an id with a queue pair of its own and for one in another state.
+ */
+int rdma_establish(struct rdma_cm_id *id);
+
+/**
+ * Ends a connection. The id's queue pair fails what is posted, and the peer is told. Both sides get
+ * RDMA_CM_EVENT_DISCONNECTED, and later perhaps RDMA_CM_EVENT_TIMEWAIT_EXIT.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL and for an id that is not connected, any more or yet.
+ */
+int rdma_disconnect(struct rdma_cm_id *id);
+
+/**
+ * Tells the kernel of an asynchronous event of the id's queue pair: IBV_EVENT_COMM_EST stands for the peer's
+ * confirmation, which may be late or lost.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL; what the kernel says.
+ */
+int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event);
+
+/**
+ * Says what to tell the peer's device (enhanced connection establishment), for a queue pair that the application makes
+ * itself. To be called before rdma_connect() or rdma_accept().
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL, for an id with a queue pair, for vendor 0 and for bits in comp_mask.
+ */
+int rdma_set_local_ece(struct rdma_cm_id *id,
+                       struct ibv_ece *ece);
+
+/**
+ * What the peer's device has told (enhanced connection establishment); zeros if nothing.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL and for an id with a queue pair.
+ */
+int rdma_get_remote_ece(struct rdma_cm_id *id, struct ibv_ece *ece);
+
+/**
  * Opens all RDMA devices and returns an array of them that ends with NULL. Their number is stored at num_devices
  * unless that is NULL. A context is valid until the array is freed and no id uses the device.
  *
@@ -563,6 +678,48 @@ int rdma_set_option(struct rdma_cm_id *id,
                     int optname,
                     void *optval,
                     size_t optlen);
+
+/**
+ * Makes the queue pair of an id that is bound to a device, in id->qp, and brings it into the state that the connection
+ * needs. NULL for pd stands for the protection domain of the id. Completion queues that the attributes lack are made
+ * too, with channels: id->send_cq, id->recv_cq, id->send_cq_channel, id->recv_cq_channel. Of the attributes only the
+ * sizes are changed, to what the device gives.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id or attributes, for an id without device or with a queue pair, for a
+ * protection domain of another device, for other completion queues than the id's, and for no size at all; what
+ * libibverbs says, such as ENOMEM for more than the device can do.
+ */
+int rdma_create_qp(struct rdma_cm_id *id,
+                   struct ibv_pd *pd,
+                   struct ibv_qp_init_attr *qp_init_attr);
+
+/**
+ * As rdma_create_qp(), with the attributes of ibv_create_qp_ex().
+ *
+ * Errors:
+ *
+ * As rdma_create_qp(); EOPNOTSUPP for what the device does not have.
+ */
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *qp_init_attr);
+
+/**
+ * Destroys the queue pair of an id, and the completion queues that the library made for it. Nothing happens without one.
+ */
+void rdma_destroy_qp(struct rdma_cm_id *id);
+
+/**
+ * Tells how a queue pair is to be set for the state in qp_attr->qp_state: fills *qp_attr, and *qp_attr_mask with the
+ * IBV_QP_ bits of what counts. For queue pairs that the application makes itself.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL and for a state that the id cannot be in yet.
+ */
+int rdma_init_qp_attr(struct rdma_cm_id *id,
+                      struct ibv_qp_attr *qp_attr,
+                      int *qp_attr_mask);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -15,3 +15,4 @@ mod id;
 mod option;
 mod queue;
 mod ret;
+mod rsocket;
