@@ -6,9 +6,14 @@ tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
 tests_common := harness process helper
 tests_programs := $(filter-out $(tests_common) shim_%,$(basename $(notdir $(wildcard $(tests_dir)*.c))))
-tests_headers := $(wildcard $(tests_dir)*.h)
+tests_headers := $(wildcard $(tests_dir)*.h $(tests_dir)api/*.h)
 
 C_SHIMS := $(BUILD)/shim/no-command.so
+# Programs of the connection manager, and what they have in common.
+tests_api_common := connection objects
+tests_programs += $(addprefix api/,$(filter-out $(tests_api_common),$(basename $(notdir $(wildcard $(tests_dir)api/*.c)))))
+tests_api_sources := $(tests_api_common:%=$(tests_dir)api/%.c) $(tests_common:%=$(tests_dir)%.c)
+
 C_TESTS := $(foreach dir,tests tests-asan,$(tests_programs:%=$(BUILD)/$(dir)/%)) $(C_SHIMS)
 
 tests_libdir = $(SDK)/usr/lib/x86_64-linux-gnu
@@ -26,6 +31,12 @@ $(BUILD)/tests/dl $(BUILD)/tests-asan/dl: \
 $(BUILD)/%: $(tests_dir)dl.c $(tests_dir)harness.c $(tests_dir)process.c $(tests_headers) | $(BUILD)/tests $(BUILD)/tests-asan
 	$(tests_build)
 
+$(BUILD)/tests/api/%: $(tests_dir)api/%.c $(tests_api_sources) $(tests_headers) | $(BUILD)/tests/api
+	$(tests_build)
+
+$(BUILD)/tests-asan/api/%: $(tests_dir)api/%.c $(tests_api_sources) $(tests_headers) | $(BUILD)/tests-asan/api
+	$(tests_build)
+
 $(BUILD)/tests/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests_headers) | $(BUILD)/tests
 	$(tests_build)
 
@@ -35,5 +46,5 @@ $(BUILD)/tests-asan/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests
 $(BUILD)/shim/no-command.so: $(tests_dir)shim_no_command.c | $(BUILD)/shim
 	$(CC) $(tests_cflags) -shared -fPIC -o $@ $< -ldl
 
-$(BUILD)/tests $(BUILD)/tests-asan $(BUILD)/shim:
+$(BUILD)/tests $(BUILD)/tests-asan $(BUILD)/tests/api $(BUILD)/tests-asan/api $(BUILD)/shim:
 	mkdir -p $@

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# The connection manager: the C test programs of tests-c/api, with the library under test.
+source /work/lab/guest/lib.sh
+
+PROGRAMS=(listen connect private_data reject disconnect establish qp_attr ece queue_pair shared_queue datagram multicast
+    waiting endpoint messages moving)
+
+# The address that tests-c/api/connection.h names.
+ipv6_up() {
+    local tries
+    ip addr add fd00:99::1/64 dev d0 nodad || return
+    for tries in {1..50}; do
+        ! grep -qsi 'fd00:0099' /sys/class/infiniband/rxe0/ports/1/gids/* || return 0
+        sleep 0.1
+    done
+    echo "rxe0 has no GID for fd00:99::1 after $tries tries"
+    return 1
+}
+
+rdma_up || exit 1
+trap rdma_down EXIT
+ipv6_up || exit 1
+
+for program in "${PROGRAMS[@]}"; do
+    run_program -t 300 "/work/tests/api/$program" | expected
+done
+# Hundreds of remarks, which are there for the comparison.
+run_program /work/tests/api/dump | expected | grep -v '^#'

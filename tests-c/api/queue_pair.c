@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* rdma_create_qp, rdma_create_qp_ex and rdma_destroy_qp. */
+#include "connection.h"
+
+static struct rdma_event_channel *channel;
+static struct rdma_cm_id *id;
+
+/* An id with a device, for which nothing has been made. */
+static void open_resolved(void)
+{
+	channel = open_channel();
+	id = open_client(channel, RDMA_PS_TCP, 7499);
+}
+
+static void close_resolved(void)
+{
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
+static void check_nothing_left(void)
+{
+	check(!id->qp, "qp");
+	check(!id->send_cq && !id->recv_cq, "completion queues");
+	check(!id->send_cq_channel && !id->recv_cq_channel, "completion channels");
+}
+
+/* The library makes a queue and a channel for each side. */
+static void with_queues_of_the_library(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct resources before;
+
+	open_resolved();
+	before = count_resources();
+	check_ok(rdma_create_qp(id, NULL, &attr));
+	check(id->qp && id->qp->qp_type == IBV_QPT_RC && id->qp->pd == id->pd, "queue pair");
+	check(id->send_cq && id->recv_cq && id->send_cq != id->recv_cq, "completion queues");
+	check(id->send_cq_channel && id->recv_cq_channel && id->send_cq_channel != id->recv_cq_channel, "channels");
+	check(id->qp->send_cq == id->send_cq && id->qp->recv_cq == id->recv_cq, "queues of the queue pair");
+	check(id->send_cq->channel == id->send_cq_channel && id->recv_cq->channel == id->recv_cq_channel, "channels");
+	check(id->send_cq->cq_context == id && id->recv_cq->cq_context == id, "context");
+	observe("sizes %d and %d, state %s", id->send_cq->cqe, id->recv_cq->cqe, qp_state(id));
+	observe("cap %u %u %u %u %u", attr.cap.max_send_wr, attr.cap.max_recv_wr, attr.cap.max_send_sge,
+		attr.cap.max_recv_sge, attr.cap.max_inline_data);
+	rdma_destroy_qp(id);
+	check_nothing_left();
+	check_resources(&before);
+	close_resolved();
+}
+
+static void with_queues_of_the_program(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct resources before;
+	struct ibv_cq *cqs[2];
+
+	open_resolved();
+	cqs[0] = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
+	cqs[1] = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
+	check(cqs[0] && cqs[1], "ibv_create_cq: %m");
+	before = count_resources();
+	attr.send_cq = cqs[0];
+	attr.recv_cq = cqs[1];
+	check_ok(rdma_create_qp(id, NULL, &attr));
+	check(id->qp->send_cq == cqs[0] && id->qp->recv_cq == cqs[1], "queues of the queue pair");
+	check(!id->send_cq && !id->recv_cq && !id->send_cq_channel && !id->recv_cq_channel, "the id has queues");
+	rdma_destroy_qp(id);
+	check_nothing_left();
+	check_resources(&before);
+	check_ok(ibv_destroy_cq(cqs[0]));
+	check_ok(ibv_destroy_cq(cqs[1]));
+	close_resolved();
+}
+
+/* Of the side that is not given the library makes a queue, and takes it back with the queue pair. */
+static void with_one_queue_of_the_program(bool send)
+{
+	struct resources before;
+	struct ibv_cq *cq;
+
+	open_resolved();
+	cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
+	check(cq, "ibv_create_cq: %m");
+	before = count_resources();
+	for (int i = 0; i < 3; i++) {
+		struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+
+		attr.send_cq = send ? cq : NULL;
+		attr.recv_cq = send ? NULL : cq;
+		check_ok(rdma_create_qp(id, NULL, &attr));
+		check(id->qp->send_cq == (send ? cq : id->send_cq), "send queue");
+		check(id->qp->recv_cq == (send ? id->recv_cq : cq), "receive queue");
+		check(send ? !id->send_cq && id->recv_cq && id->recv_cq_channel
+			   : !id->recv_cq && id->send_cq && id->send_cq_channel, "queues of the id");
+		rdma_destroy_qp(id);
+		check_nothing_left();
+		check_resources(&before);
+	}
+	check_ok(ibv_destroy_cq(cq));
+	close_resolved();
+}
+
+static void with_the_send_queue_of_the_program(void)
+{
+	with_one_queue_of_the_program(true);
+}
+
+static void with_the_receive_queue_of_the_program(void)
+{
+	with_one_queue_of_the_program(false);
+}
+
+/* A queue pair that only sends, or only receives, needs no queue for the other side. */
+static void one_sided(bool send)
+{
+	struct resources before;
+
+	open_resolved();
+	before = count_resources();
+	for (int i = 0; i < 3; i++) {
+		struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+
+		attr.cap.max_send_wr = send ? 4 : 0;
+		attr.cap.max_recv_wr = send ? 0 : 4;
+		check_ok(rdma_create_qp(id, NULL, &attr));
+		check(id->qp && id->qp->send_cq && id->qp->recv_cq, "no queue pair");
+		check(send ? !!id->send_cq : !!id->recv_cq, "no completion queue");
+		rdma_destroy_qp(id);
+		check_nothing_left();
+	}
+	check_resources(&before);
+	close_resolved();
+}
+
+static void only_for_sending(void)
+{
+	one_sided(true);
+}
+
+static void only_for_receiving(void)
+{
+	one_sided(false);
+}
+
+static void for_nothing(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct resources before;
+
+	open_resolved();
+	before = count_resources();
+	attr.cap.max_send_wr = 0;
+	attr.cap.max_recv_wr = 0;
+	check_fails(rdma_create_qp(id, NULL, &attr), EINVAL);
+	check_nothing_left();
+	check_resources(&before);
+	close_resolved();
+}
+
+/* Of the caller's struct only the sizes are written to: used for a second id it must not share the first one's. */
+static void attributes_are_left_alone(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct rdma_cm_id *second;
+	struct resources before;
+
+	open_resolved();
+	second = open_client(channel, RDMA_PS_TCP, 7499);
+	before = count_resources();
+	attr.qp_context = &attr;
+	attr.sq_sig_all = 1;
+	check_ok(rdma_create_qp(id, NULL, &attr));
+	check(!attr.send_cq && !attr.recv_cq && !attr.srq, "queues are written back");
+	check(attr.qp_context == &attr && attr.sq_sig_all == 1 && attr.qp_type == IBV_QPT_RC, "other fields");
+	check(id->qp->qp_context == &attr, "context of the queue pair");
+	check_ok(rdma_create_qp(second, NULL, &attr));
+	check(second->send_cq != id->send_cq && second->recv_cq != id->recv_cq, "shared queues");
+	check(second->qp->send_cq == second->send_cq, "queues of the queue pair");
+	rdma_destroy_qp(id);
+	rdma_destroy_qp(second);
+	check_resources(&before);
+	check_ok(rdma_destroy_id(second));
+	close_resolved();
+}
+
+/* What fails leaves neither objects nor pointers. */
+static void failing_attributes_are_left_alone(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct resources before;
+
+	open_resolved();
+	before = count_resources();
+	attr.cap.max_send_sge = 10000;
+	check(rdma_create_qp(id, NULL, &attr) == -1, "it succeeds");
+	observe("%s", errno_name(errno));
+	check_nothing_left();
+	check(!attr.send_cq && !attr.recv_cq, "queues are written back");
+	attr = small_qp(IBV_QPT_RC);
+	attr.cap.max_recv_wr = 100000000;
+	check(rdma_create_qp(id, NULL, &attr) == -1, "it succeeds");
+	observe("%s", errno_name(errno));
+	check_nothing_left();
+	check_resources(&before);
+	create_qp(id);
+	rdma_destroy_qp(id);
+	close_resolved();
+}
+
+static void with_a_domain_of_the_program(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct resources before;
+	struct ibv_pd *pd;
+
+	open_resolved();
+	before = count_resources();
+	pd = ibv_alloc_pd(id->verbs);
+	check(pd, "ibv_alloc_pd: %m");
+	check_ok(rdma_create_qp(id, pd, &attr));
+	check(id->qp->pd == pd && id->pd == pd, "domain");
+	rdma_destroy_qp(id);
+	check_ok(ibv_dealloc_pd(pd));
+	check_resources(&before);
+	close_resolved();
+}
+
+static void twice(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct resources before;
+	struct ibv_qp *qp;
+
+	open_resolved();
+	create_qp(id);
+	before = count_resources();
+	qp = id->qp;
+	check_fails(rdma_create_qp(id, NULL, &attr), EINVAL);
+	check(id->qp == qp, "another queue pair");
+	check_resources(&before);
+	rdma_destroy_qp(id);
+	create_qp(id);
+	rdma_destroy_qp(id);
+	close_resolved();
+}
+
+static void without_a_device(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+
+	channel = open_channel();
+	id = open_id(channel);
+	check_fails(rdma_create_qp(id, NULL, &attr), EINVAL);
+	check_nothing_left();
+	close_resolved();
+}
+
+/* Of a bound id a queue pair can be made, too. */
+static void bound_id(void)
+{
+	channel = open_channel();
+	id = open_bound_id(channel);
+	create_qp(id);
+	observe("state %s", qp_state(id));
+	rdma_destroy_qp(id);
+	close_resolved();
+}
+
+static void wrong_type(void)
+{
+	struct ibv_qp_init_attr attr = small_qp((enum ibv_qp_type)77);
+	struct resources before;
+
+	open_resolved();
+	before = count_resources();
+	check(rdma_create_qp(id, NULL, &attr) == -1, "it succeeds");
+	observe("%s", errno_name(errno));
+	check_nothing_left();
+	check_resources(&before);
+	close_resolved();
+}
+
+static struct ibv_qp_init_attr_ex extended_qp(uint32_t mask)
+{
+	return (struct ibv_qp_init_attr_ex){
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+		.comp_mask = mask,
+	};
+}
+
+static void extended(void)
+{
+	struct ibv_qp_init_attr_ex attr = extended_qp(0);
+	struct resources before;
+	struct ibv_pd *pd;
+
+	open_resolved();
+	before = count_resources();
+	check_ok(rdma_create_qp_ex(id, &attr));
+	check(id->qp->pd == id->pd && id->send_cq && id->recv_cq, "queue pair");
+	rdma_destroy_qp(id);
+
+	/* A bit without its field is as no bit. */
+	attr = extended_qp(IBV_QP_INIT_ATTR_PD);
+	check_ok(rdma_create_qp_ex(id, &attr));
+	rdma_destroy_qp(id);
+
+	pd = ibv_alloc_pd(id->verbs);
+	check(pd, "ibv_alloc_pd: %m");
+	attr = extended_qp(IBV_QP_INIT_ATTR_PD);
+	attr.pd = pd;
+	check_ok(rdma_create_qp_ex(id, &attr));
+	check(id->qp->pd == pd && id->pd == pd, "domain");
+	rdma_destroy_qp(id);
+	check_nothing_left();
+	check_ok(ibv_dealloc_pd(pd));
+	check_resources(&before);
+	close_resolved();
+}
+
+static void extended_attributes_are_left_alone(void)
+{
+	struct ibv_qp_init_attr_ex attr = extended_qp(0);
+
+	open_resolved();
+	check_ok(rdma_create_qp_ex(id, &attr));
+	check(!attr.send_cq && !attr.recv_cq && !attr.pd && !attr.comp_mask, "written back");
+	rdma_destroy_qp(id);
+	close_resolved();
+}
+
+/* A protection domain of another context. */
+static void domain_of_another_context(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct ibv_context *context;
+	struct ibv_device **list;
+	struct ibv_pd *pd;
+
+	open_resolved();
+	list = ibv_get_device_list(NULL);
+	check(list && list[0], "no device");
+	context = ibv_open_device(list[0]);
+	check(context, "ibv_open_device: %m");
+	pd = ibv_alloc_pd(context);
+	check(pd, "ibv_alloc_pd: %m");
+	check_fails(rdma_create_qp(id, pd, &attr), EINVAL);
+	check_nothing_left();
+	check_ok(ibv_dealloc_pd(pd));
+	check_ok(ibv_close_device(context));
+	ibv_free_device_list(list);
+	close_resolved();
+}
+
+/* Nothing to destroy is no error. */
+static void destroyed_without_a_queue_pair(void)
+{
+	open_resolved();
+	rdma_destroy_qp(id);
+	check_nothing_left();
+	create_qp(id);
+	rdma_destroy_qp(id);
+	rdma_destroy_qp(id);
+	check_nothing_left();
+	close_resolved();
+}
+
+static void null_pointers(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+	struct ibv_qp_init_attr_ex attr_ex = extended_qp(0);
+
+	open_resolved();
+	check_fails(rdma_create_qp(NULL, NULL, &attr), EINVAL);
+	check_fails(rdma_create_qp(id, NULL, NULL), EINVAL);
+	check_fails(rdma_create_qp_ex(NULL, &attr_ex), EINVAL);
+	check_fails(rdma_create_qp_ex(id, NULL), EINVAL);
+	rdma_destroy_qp(NULL);
+	check_nothing_left();
+	close_resolved();
+}
+
+/* An id that goes before its queue pair. */
+static void id_destroyed_first(void)
+{
+	struct connection connection = { 0 };
+	struct ibv_qp *qp;
+
+	establish(&connection);
+	qp = connection.client->qp;
+	connection.client->qp = NULL;
+	check_ok(rdma_destroy_id(connection.client));
+	connection.client = NULL;
+	pass_event(connection.server_channel, RDMA_CM_EVENT_DISCONNECTED, connection.server);
+	check_ok(ibv_destroy_qp(qp));
+	dismantle(&connection);
+}
+
+/* Many rounds leave nothing. */
+static void many_rounds(void)
+{
+	struct resources before;
+
+	open_resolved();
+	create_qp(id);
+	rdma_destroy_qp(id);
+	before = count_resources();
+	for (int i = 0; i < 100; i++) {
+		create_qp(id);
+		rdma_destroy_qp(id);
+	}
+	check_resources(&before);
+	close_resolved();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		TEST(with_queues_of_the_library),
+		TEST(with_queues_of_the_program),
+		TEST(with_the_send_queue_of_the_program),
+		TEST(with_the_receive_queue_of_the_program),
+		TEST(only_for_sending),
+		TEST(only_for_receiving),
+		TEST(for_nothing),
+		TEST(attributes_are_left_alone),
+		TEST(failing_attributes_are_left_alone),
+		TEST(with_a_domain_of_the_program),
+		TEST(twice),
+		TEST(without_a_device),
+		TEST(bound_id),
+		TEST(wrong_type),
+		TEST(extended),
+		TEST(extended_attributes_are_left_alone),
+		TEST(domain_of_another_context),
+		TEST(destroyed_without_a_queue_pair),
+		TEST(null_pointers),
+		TEST(id_destroyed_first),
+		TEST(many_rounds),
+	};
+
+	return RUN_TESTS(tests, argc, argv);
+}

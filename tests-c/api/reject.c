@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* rdma_reject and rdma_reject_ece. */
+#include "connection.h"
+
+#include <string.h>
+
+/* The refusal is told with a number that says who refused: 28, the other side's program; 35, over its queue pair. */
+static void refuses(int (*reject)(struct rdma_cm_id *, const void *, uint8_t), int status)
+{
+	struct connection connection = { 0 };
+	struct rdma_cm_event *event;
+
+	prepare(&connection);
+	request(&connection, NULL);
+	check_ok(reject(connection.server, "no room", 8));
+	event = next_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
+	check(event->status == status, "status %d", event->status);
+	check(event->param.conn.private_data_len >= 8 && !strcmp(event->param.conn.private_data, "no room"), "data");
+	check(!event->listen_id, "listen_id");
+	check_ok(rdma_ack_cm_event(event));
+	check(!strcmp(qp_state(connection.client), "ERR"), "the queue pair is %s", qp_state(connection.client));
+	check_empty(connection.client_channel);
+	check_empty(connection.server_channel);
+	dismantle(&connection);
+}
+
+static void by_the_program(void)
+{
+	refuses(rdma_reject, 28);
+}
+
+static void for_its_options(void)
+{
+	refuses(rdma_reject_ece, 35);
+}
+
+static void without_data(void)
+{
+	struct connection connection = { 0 };
+	struct rdma_cm_event *event;
+
+	prepare(&connection);
+	request(&connection, NULL);
+	check_ok(rdma_reject(connection.server, NULL, 0));
+	event = next_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
+	check(event->status == 28, "status %d", event->status);
+	observe("length %d", event->param.conn.private_data_len);
+	check_ok(rdma_ack_cm_event(event));
+	dismantle(&connection);
+}
+
+static void of_a_client_without_a_queue_pair(void)
+{
+	struct rdma_conn_param param = { .qp_num = 0x4711 };
+	struct connection connection = { 0 };
+
+	prepare(&connection);
+	rdma_destroy_qp(connection.client);
+	request(&connection, &param);
+	check_ok(rdma_reject(connection.server, NULL, 0));
+	check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) == 28, "status");
+	dismantle(&connection);
+}
+
+/* A server that has its queue pair already may still say no. */
+static void with_a_queue_pair(void)
+{
+	struct connection connection = { 0 };
+
+	prepare(&connection);
+	request(&connection, NULL);
+	create_qp(connection.server);
+	check_ok(rdma_reject(connection.server, NULL, 0));
+	check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) == 28, "status");
+	observe("the server's queue pair is %s", qp_state(connection.server));
+	dismantle(&connection);
+}
+
+/* Afterwards the client makes a new id, and the same listener serves it. */
+static void and_again(void)
+{
+	struct connection connection = { 0 };
+
+	prepare(&connection);
+	for (int i = 0; i < 3; i++) {
+		request(&connection, NULL);
+		check_ok(rdma_reject(connection.server, NULL, 0));
+		check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) == 28, "status");
+		rdma_destroy_qp(connection.client);
+		check_ok(rdma_destroy_id(connection.client));
+		check_ok(rdma_destroy_id(connection.server));
+		connection.server = NULL;
+		connection.client = open_client(connection.client_channel, RDMA_PS_TCP, port_of(connection.listener));
+		create_qp(connection.client);
+	}
+	establish(&connection);
+	disconnect(&connection);
+	dismantle(&connection);
+}
+
+static void at_a_wrong_time(void)
+{
+	struct connection connection = { 0 };
+
+	prepare(&connection);
+	check_fails(rdma_reject(connection.listener, NULL, 0), EINVAL);
+	check_fails(rdma_reject(connection.client, NULL, 0), EINVAL);
+	check_fails(rdma_reject_ece(connection.client, NULL, 0), EINVAL);
+	request(&connection, NULL);
+	check_ok(rdma_reject(connection.server, NULL, 0));
+	pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
+	check_fails(rdma_reject(connection.server, NULL, 0), EINVAL);
+	dismantle(&connection);
+
+	establish(&connection);
+	check_fails(rdma_reject(connection.server, NULL, 0), EINVAL);
+	disconnect(&connection);
+	check_fails(rdma_reject(connection.server, NULL, 0), EINVAL);
+	dismantle(&connection);
+}
+
+static void without_a_device(void)
+{
+	struct rdma_event_channel *channel = open_channel();
+	struct rdma_cm_id *id = open_id(channel);
+
+	check_fails(rdma_reject(id, NULL, 0), EINVAL);
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
+static void null_id(void)
+{
+	check_fails(rdma_reject(NULL, NULL, 0), EINVAL);
+	check_fails(rdma_reject_ece(NULL, "x", 1), EINVAL);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		TEST(by_the_program),
+		TEST(for_its_options),
+		TEST(without_data),
+		TEST(of_a_client_without_a_queue_pair),
+		TEST(with_a_queue_pair),
+		TEST(and_again),
+		TEST(at_a_wrong_time),
+		TEST(without_a_device),
+		TEST(null_id),
+	};
+
+	return RUN_TESTS(tests, argc, argv);
+}

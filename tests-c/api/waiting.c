@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ids without a channel of the program: each call waits for its own answer, which is id->event afterwards. */
+#include "connection.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+
+/* The other side, a thread with a channel: it answers one request in one of these ways. */
+enum answer { ACCEPT, REFUSE, ACCEPT_AND_DISCONNECT };
+
+struct peer {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener;
+	enum answer answer;
+	uint16_t port;
+	pthread_t thread;
+};
+
+static void *answer_one(void *arg)
+{
+	struct peer *peer = arg;
+	struct rdma_cm_id *id = take_request(peer->channel, peer->listener);
+
+	/* The other side is to be found waiting. */
+	sleep_ms(100);
+	if (peer->answer == REFUSE) {
+		check_ok(rdma_reject(id, NULL, 0));
+	} else {
+		create_qp(id);
+		check_ok(rdma_accept(id, NULL));
+		pass_event(peer->channel, RDMA_CM_EVENT_ESTABLISHED, id);
+		if (peer->answer == ACCEPT_AND_DISCONNECT)
+			check_ok(rdma_disconnect(id));
+		pass_event(peer->channel, RDMA_CM_EVENT_DISCONNECTED, id);
+		sleep_ms(100);
+		if (peer->answer == ACCEPT)
+			check_ok(rdma_disconnect(id));
+		rdma_destroy_qp(id);
+	}
+	check_ok(rdma_destroy_id(id));
+	return NULL;
+}
+
+static void start_peer(struct peer *peer, enum answer answer)
+{
+	peer->channel = open_channel();
+	peer->listener = open_listener(peer->channel, RDMA_PS_TCP);
+	peer->answer = answer;
+	peer->port = port_of(peer->listener);
+	peer->thread = start_thread(answer_one, peer);
+}
+
+static void end_peer(struct peer *peer)
+{
+	join_thread(peer->thread);
+	check_ok(rdma_destroy_id(peer->listener));
+	rdma_destroy_event_channel(peer->channel);
+}
+
+static void check_answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	check(id->event, "no answer");
+	check(id->event->event == type, "the answer is %s, not %s", rdma_event_str(id->event->event), rdma_event_str(type));
+	check(id->event->id == id, "of another id");
+}
+
+static struct rdma_cm_id *open_waiting(enum rdma_port_space space)
+{
+	struct rdma_cm_id *id = open_id_of(NULL, space);
+
+	check(id->channel && !id->event, "channel and event");
+	return id;
+}
+
+static void resolve_waiting(struct rdma_cm_id *id, uint16_t port)
+{
+	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, port), 2000));
+	check_answer(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+	check_ok(rdma_resolve_route(id, 2000));
+	check_answer(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+static void close_waiting(struct rdma_cm_id *id)
+{
+	if (id->qp)
+		rdma_destroy_qp(id);
+	check_ok(rdma_destroy_id(id));
+}
+
+static void connected(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct peer peer;
+
+	start_peer(&peer, ACCEPT);
+	resolve_waiting(id, peer.port);
+	create_qp(id);
+	check_ok(rdma_connect(id, NULL));
+	check_answer(id, RDMA_CM_EVENT_ESTABLISHED);
+	check(id->event->status == 0 && id->event->param.conn.qp_num, "parameters");
+	check(!strcmp(qp_state(id), "RTS"), "the queue pair is %s", qp_state(id));
+	check_ok(rdma_disconnect(id));
+	check_answer(id, RDMA_CM_EVENT_DISCONNECTED);
+	close_waiting(id);
+	end_peer(&peer);
+}
+
+static void refused(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+
+	resolve_waiting(id, 7499);
+	create_qp(id);
+	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
+	check_answer(id, RDMA_CM_EVENT_REJECTED);
+	check(id->event->status == 8, "status %d", id->event->status);
+	check(!strcmp(qp_state(id), "ERR"), "the queue pair is %s", qp_state(id));
+	close_waiting(id);
+}
+
+static void rejected(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct peer peer;
+
+	start_peer(&peer, REFUSE);
+	resolve_waiting(id, peer.port);
+	create_qp(id);
+	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
+	check_answer(id, RDMA_CM_EVENT_REJECTED);
+	check(id->event->status == 28, "status %d", id->event->status);
+	close_waiting(id);
+	end_peer(&peer);
+}
+
+static void without_an_answer_to_the_address(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct sockaddr_in nobody = { .sin_family = AF_INET, .sin_port = htons(7471) };
+
+	/* Of the device's net, so that the kernel asks; or it knows at once that nobody is there. */
+	inet_pton(AF_INET, "192.0.2.1", &nobody.sin_addr);
+	check(rdma_resolve_addr(id, NULL, (struct sockaddr *)&nobody, 500) == -1, "it resolves");
+	observe("%s", errno_name(errno));
+	check(!id->verbs, "a device");
+	resolve_waiting(id, 7499);
+	close_waiting(id);
+}
+
+static void wrong_calls_do_not_wait(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct rdma_conn_param param = { .qp_num = 1 };
+
+	check_fails(rdma_resolve_addr(id, NULL, NULL, 2000), EINVAL);
+	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
+	check_fails(rdma_connect(id, &param), EINVAL);
+	resolve_waiting(id, 7499);
+	check_fails(rdma_resolve_addr(id, NULL, device_address(AF_INET, 7499), 2000), EINVAL);
+	check_fails(rdma_resolve_route(id, 2000), EINVAL);
+	close_waiting(id);
+}
+
+/* The peer was faster: its disconnection is the answer to ours. */
+static void disconnected_by_the_peer_first(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct pollfd ready;
+	struct peer peer;
+
+	start_peer(&peer, ACCEPT_AND_DISCONNECT);
+	resolve_waiting(id, peer.port);
+	create_qp(id);
+	check_ok(rdma_connect(id, NULL));
+	ready = (struct pollfd){ .fd = id->channel->fd, .events = POLLIN };
+	check(poll(&ready, 1, 15000) == 1, "the peer does not disconnect");
+	check_ok(rdma_disconnect(id));
+	check_answer(id, RDMA_CM_EVENT_DISCONNECTED);
+	close_waiting(id);
+	end_peer(&peer);
+}
+
+/* An event that the program does not wait for keeps its place until it is asked for. */
+static void connected_behind_a_user_event(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct peer peer;
+
+	start_peer(&peer, ACCEPT);
+	resolve_waiting(id, peer.port);
+	create_qp(id);
+	write_event(id, 0, 1);
+	write_event(id, 0, 2);
+	check_ok(rdma_connect(id, NULL));
+	check_answer(id, RDMA_CM_EVENT_ESTABLISHED);
+	write_event(id, 0, 3);
+	check_ok(rdma_disconnect(id));
+	check_answer(id, RDMA_CM_EVENT_DISCONNECTED);
+	take_event(id->channel, id, 0, 1);
+	take_event(id->channel, id, 0, 2);
+	take_event(id->channel, id, 0, 3);
+	check_empty(id->channel);
+	close_waiting(id);
+	end_peer(&peer);
+}
+
+static void route_behind_a_user_event(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+
+	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, 7499), 2000));
+	write_event(id, 4, 5);
+	check_ok(rdma_resolve_route(id, 2000));
+	check_answer(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	check(id->route.num_paths == 1, "no path");
+	take_event(id->channel, id, 4, 5);
+	close_waiting(id);
+}
+
+static void refused_behind_a_user_event(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+
+	resolve_waiting(id, 7499);
+	create_qp(id);
+	write_event(id, 4, 5);
+	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
+	check_answer(id, RDMA_CM_EVENT_REJECTED);
+	take_event(id->channel, id, 4, 5);
+	close_waiting(id);
+}
+
+/* An event with a status is no failure of a call that it does not answer. */
+static void a_user_event_is_no_failure(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct peer peer;
+
+	start_peer(&peer, ACCEPT);
+	resolve_waiting(id, peer.port);
+	create_qp(id);
+	write_event(id, -EIO, 1);
+	check_ok(rdma_connect(id, NULL));
+	check_answer(id, RDMA_CM_EVENT_ESTABLISHED);
+	take_event(id->channel, id, -EIO, 1);
+	check_ok(rdma_disconnect(id));
+	close_waiting(id);
+	end_peer(&peer);
+}
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/* Signals, even many of them, end no wait. */
+static void connected_in_a_storm_of_signals(void)
+{
+	struct sigaction action = { .sa_handler = count_signal };
+	struct itimerval often = { .it_interval = { .tv_usec = 2000 }, .it_value = { .tv_usec = 2000 } };
+	struct itimerval never = { 0 };
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct peer peer;
+	sigset_t alarm;
+
+	/* The signals are this thread's. */
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+	start_peer(&peer, ACCEPT);
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+	check(!sigaction(SIGALRM, &action, NULL), "sigaction: %m");
+	check(!setitimer(ITIMER_REAL, &often, NULL), "setitimer: %m");
+	resolve_waiting(id, peer.port);
+	create_qp(id);
+	check_ok(rdma_connect(id, NULL));
+	check_answer(id, RDMA_CM_EVENT_ESTABLISHED);
+	check_ok(rdma_disconnect(id));
+	check_answer(id, RDMA_CM_EVENT_DISCONNECTED);
+	check(!setitimer(ITIMER_REAL, &never, NULL), "setitimer: %m");
+	check(signals, "no signal came");
+	close_waiting(id);
+	end_peer(&peer);
+}
+
+static void *connect_to(void *arg)
+{
+	const struct peer *peer = arg;
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+
+	resolve_waiting(id, peer->port);
+	create_qp(id);
+	check_ok(rdma_connect(id, NULL));
+	check_ok(rdma_disconnect(id));
+	close_waiting(id);
+	return NULL;
+}
+
+/* Both sides wait. */
+static void accepted(void)
+{
+	struct rdma_cm_id *listener = open_waiting(RDMA_PS_TCP), *id;
+	struct peer peer = { 0 };
+
+	check_ok(rdma_bind_addr(listener, device_address(AF_INET, 0)));
+	check_ok(rdma_listen(listener, 1));
+	peer.port = port_of(listener);
+	peer.thread = start_thread(connect_to, &peer);
+	check_ok(rdma_get_request(listener, &id));
+	check_answer(id, RDMA_CM_EVENT_CONNECT_REQUEST);
+	check(id->event->listen_id == listener && id->channel != listener->channel, "id of the request");
+	create_qp(id);
+	check_ok(rdma_accept(id, NULL));
+	check_answer(id, RDMA_CM_EVENT_ESTABLISHED);
+	check_ok(rdma_disconnect(id));
+	check_answer(id, RDMA_CM_EVENT_DISCONNECTED);
+	close_waiting(id);
+	join_thread(peer.thread);
+	close_waiting(listener);
+}
+
+static void joined(void)
+{
+	struct sockaddr_in group = { .sin_family = AF_INET };
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_UDP);
+	int context;
+
+	inet_pton(AF_INET, "239.99.1.9", &group.sin_addr);
+	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
+	create_qp(id);
+	check_ok(rdma_join_multicast(id, (struct sockaddr *)&group, &context));
+	check_answer(id, RDMA_CM_EVENT_MULTICAST_JOIN);
+	check(id->event->param.ud.private_data == &context, "context");
+	/* Its own event does not make leaving wait. */
+	check_ok(rdma_leave_multicast(id, (struct sockaddr *)&group));
+	close_waiting(id);
+}
+
+static void joined_behind_a_user_event(void)
+{
+	struct sockaddr_in group = { .sin_family = AF_INET };
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_UDP);
+
+	inet_pton(AF_INET, "239.99.1.9", &group.sin_addr);
+	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
+	write_event(id, 4, 5);
+	check_ok(rdma_join_multicast(id, (struct sockaddr *)&group, NULL));
+	check_answer(id, RDMA_CM_EVENT_MULTICAST_JOIN);
+	take_event(id->channel, id, 4, 5);
+	close_waiting(id);
+}
+
+static void datagrams_that_nobody_takes(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_UDP);
+
+	resolve_waiting(id, 7499);
+	create_qp(id);
+	check(rdma_connect(id, NULL) == -1, "somebody answers");
+	observe("%s", errno_name(errno));
+	check_answer(id, RDMA_CM_EVENT_UNREACHABLE);
+	close_waiting(id);
+}
+
+static void nothing_is_left(void)
+{
+	struct resources before = { 0 };
+
+	for (int i = 0; i < 6; i++) {
+		if (i == 1)
+			before = count_resources();
+		connected();
+	}
+	check_resources(&before);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct test tests[] = {
+		TEST(connected),
+		TEST(refused),
+		TEST(rejected),
+		TEST(without_an_answer_to_the_address),
+		TEST(wrong_calls_do_not_wait),
+		TEST(disconnected_by_the_peer_first),
+		TEST(connected_behind_a_user_event),
+		TEST(route_behind_a_user_event),
+		TEST(refused_behind_a_user_event),
+		TEST(a_user_event_is_no_failure),
+		TEST(connected_in_a_storm_of_signals),
+		TEST(accepted),
+		SLOW_TEST(joined, 10),
+		TEST(joined_behind_a_user_event),
+		TEST(datagrams_that_nobody_takes),
+		TEST(nothing_is_left),
+	};
+
+	return RUN_TESTS(tests, argc, argv);
+}
