@@ -14,9 +14,9 @@ rdma_up || exit 1
 trap rdma_down EXIT
 mount -t tracefs tracefs /sys/kernel/tracing || exit 1
 
-libraries=(ours system)
-[[ $LAB_LIB == ours ]] || libraries=(system)
-if [[ $LAB_LIB == ours ]] && ! grep -q rdma_create_ep /work/librdmacm.so.1; then
+libraries=(system)
+[[ $LAB_LIB == system ]] || libraries=(ours system)
+if [[ $LAB_LIB != system ]] && ! grep -q rdma_create_ep /work/librdmacm.so.1; then
     skip ours "the library cannot make these connections yet"
     LAB_LIB=system libraries=(system)
 fi
@@ -91,7 +91,7 @@ calls_of() {
 table calls
 [[ $LAB_ICOUNT != yes ]] || table cpu
 check counts-c-library calls_of system exactly 29 24
-[[ $LAB_LIB == ours ]] || exit 0
+[[ $LAB_LIB != system ]] || exit 0
 check counts-ours calls_of ours "at most" 28 23
 for scenario in "${SCENARIOS[@]}"; do
     check "calls-$scenario" no_more calls "$scenario" 1
