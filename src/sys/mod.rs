@@ -11,3 +11,4 @@ pub mod process;
 pub mod stream;
 pub mod symbol;
 pub mod thread;
+pub mod uverbs;

@@ -17,6 +17,7 @@ const ATTR_CHARDEV_TYPE: u16 = 69;
 const ATTR_CHARDEV_NAME: u16 = 70;
 const ATTR_CHARDEV_ABI: u16 = 71;
 const ATTR_CHARDEV: u16 = 72;
+const ATTR_UVERBS_DRIVER_ID: u16 = 73;
 
 const HEADER: usize = 16;
 const ATTRIBUTE_HEADER: usize = 4;
@@ -38,6 +39,22 @@ pub fn char_device(kind: &str) -> Result<CharDevice> {
     let mut answer = [0; 4096];
     let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
     parse_char_device(answer.get(..length).ok_or(Errno::EPROTO)?)
+}
+
+/// The number of the driver of an RDMA device (`enum rdma_driver_id`), which commands for it carry.
+pub fn driver(device: u32) -> Result<u32> {
+    let index = device.to_ne_bytes();
+    let request = [(ATTR_DEV_INDEX, index.as_slice()), (ATTR_CHARDEV_TYPE, &with_nul("uverbs"))];
+    let socket = ask(GET_CHARDEV, 0, &request)?;
+    let mut answer = [0; 4096];
+    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
+    parse_driver(answer.get(..length).ok_or(Errno::EPROTO)?)
+}
+
+fn parse_driver(datagram: &[u8]) -> Result<u32> {
+    let (_, body) = first_message(datagram)?;
+    let told = attributes(body).find(|(attribute, _)| *attribute == ATTR_UVERBS_DRIVER_ID);
+    u32_at(told.ok_or(Errno::EPROTO)?.1, 0)
 }
 
 /// Whether the kernel knows any RDMA device in this network namespace.
@@ -167,6 +184,13 @@ mod tests {
     }
 
     #[test]
+    fn the_driver_is_told_by_number() {
+        assert_eq!(parse_driver(&answer(&[(ATTR_UVERBS_DRIVER_ID, &14u32.to_ne_bytes())])), Ok(14));
+        assert_eq!(parse_driver(&answer(&[(ATTR_UVERBS_DRIVER_ID, &[1, 2])])), Err(Errno::EPROTO));
+        assert_eq!(parse_driver(&answer(&[(ATTR_CHARDEV_NAME, b"x\0")])), Err(Errno::EPROTO));
+    }
+
+    #[test]
     fn what_is_missing_or_strange_is_a_protocol_error() {
         assert_eq!(parse_char_device(&answer(&[(ATTR_CHARDEV_NAME, b"x\0")])), Err(Errno::EPROTO));
         let escape =
@@ -186,6 +210,7 @@ mod tests {
         #[test]
         fn no_answer_makes_it_panic(datagram in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = parse_char_device(&datagram);
+            let _ = parse_driver(&datagram);
         }
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Telling threads apart, and keeping them from being cancelled.
+//! Telling threads apart, keeping them from being cancelled, starting one, and what happens when the process forks.
 
+use crate::errno::{Errno, Result};
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -42,6 +44,7 @@ const NOBODY: libc::pthread_t = 0;
 
 unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
+    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
 
@@ -54,4 +57,28 @@ pub fn uncancellable<R>(work: impl FnOnce() -> R) -> R {
     // SAFETY: as above; the old value is not wanted.
     unsafe { pthread_setcancelstate(old, ptr::null_mut()) };
     result
+}
+
+/// Starts a thread of the library that nobody joins. Signals are the application's matter: it gets none.
+pub fn start(name: &str, stack_bytes: usize, work: fn()) -> Result<()> {
+    let builder = std::thread::Builder::new().name(name.to_owned()).stack_size(stack_bytes);
+    let mut all = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    // SAFETY: both are valid places; sigfillset initialises the first before it is read.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    // A new thread has the mask of the one that starts it.
+    let started = builder.spawn(work);
+    // SAFETY: the call above, which cannot fail, initialised it.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
+    started.map(drop).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EAGAIN)))
+}
+
+/// Has the process call `prepare` before it forks, and afterwards `parent` in itself and `child` in its child.
+pub fn at_fork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
+    // SAFETY: the functions stay where they are, since the library is never unmapped. Without memory nothing is
+    // registered.
+    unsafe { pthread_atfork(prepare, parent, child) };
 }

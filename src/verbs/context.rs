@@ -7,11 +7,16 @@ use crate::ctypes::{
     ibv_transport_type,
 };
 use crate::errno::{Errno, Result};
+use crate::sys::uverbs::{self, Kind};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 /// Closed when dropped: nothing made on it may be left then.
-pub struct Context(NonNull<ibv_context>);
+pub struct Context {
+    context: NonNull<ibv_context>,
+    /// The kernel's number of the device's driver, if it tells.
+    driver: Option<u32>,
+}
 
 // SAFETY: libibverbs' functions on a context may be called from any thread at once.
 unsafe impl Send for Context {}
@@ -19,19 +24,19 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 impl Context {
-    pub(super) fn new(context: NonNull<ibv_context>) -> Context {
-        Context(context)
+    pub(super) fn new(context: NonNull<ibv_context>, driver: Option<u32>) -> Context {
+        Context { context, driver }
     }
 
     /// For the application.
     pub fn as_ptr(&self) -> *mut ibv_context {
-        self.0.as_ptr()
+        self.context.as_ptr()
     }
 
     /// What the device speaks.
     pub fn transport(&self) -> ibv_transport_type {
         // SAFETY: an open context points to its device, which lives as long.
-        unsafe { (*(*self.0.as_ptr()).device).transport_type }
+        unsafe { (*(*self.as_ptr()).device).transport_type }
     }
 
     /// Limits of the device.
@@ -43,6 +48,25 @@ impl Context {
             0 => Ok(unsafe { attributes.assume_init() }),
             error => Err(Errno::from_raw(error)),
         }
+    }
+
+    /// Whether there are objects on it besides that many protection domains and XRC domains. None if the kernel does not
+    /// tell: it is too old, or the device was taken away.
+    pub fn has_more_than(&self, domains: usize, xrc_domains: usize) -> Option<bool> {
+        let driver = self.driver?;
+        // SAFETY: the context is open; the field is read by value and never changes.
+        let fd = unsafe { (*self.as_ptr()).cmd_fd };
+        for kind in Kind::all() {
+            let own = match kind {
+                Kind::PD => domains,
+                Kind::XRCD => xrc_domains,
+                _ => 0,
+            };
+            if uverbs::count(fd, driver, kind).ok()? > own {
+                return Some(true);
+            }
+        }
+        Some(false)
     }
 
     /// Link layer of a port, counted from 1; unspecified if the port does not answer.

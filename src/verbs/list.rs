@@ -5,6 +5,7 @@ use super::context::Context;
 use super::ffi;
 use crate::ctypes::ibv_device;
 use crate::errno::{Errno, Result};
+use crate::sys::netlink;
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -74,8 +75,10 @@ impl Device<'_> {
     /// Opens the device. ENODEV if its node is missing or refuses.
     pub fn open(&self) -> Result<Context> {
         // SAFETY: the device is in a list that is alive; NULL is checked for.
-        NonNull::new(unsafe { ffi::ibv_open_device(self.device.as_ptr()) })
-            .map(Context::new)
-            .ok_or(Errno::ENODEV)
+        let context =
+            NonNull::new(unsafe { ffi::ibv_open_device(self.device.as_ptr()) }).ok_or(Errno::ENODEV)?;
+        // Asked now: of a device that is being removed the kernel tells nothing.
+        let driver = self.index().and_then(|index| netlink::driver(index).ok());
+        Ok(Context::new(context, driver))
     }
 }
