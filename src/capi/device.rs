@@ -2,7 +2,7 @@
 //! Devices.
 
 use super::ret;
-use crate::cm::device;
+use crate::cm::devices;
 use crate::ctypes::ibv_context;
 use std::ffi::c_int;
 
@@ -18,7 +18,7 @@ use std::ffi::c_int;
 /// num_devices is NULL or has room for a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_get_devices(num_devices: *mut c_int) -> *mut *mut ibv_context {
-    let result = device::list();
+    let result = devices::list();
     let count = result.map_or(0, |(_, count)| count);
     // SAFETY: the caller's promise.
     if let Some(num_devices) = unsafe { num_devices.as_mut() } {
@@ -34,5 +34,5 @@ pub unsafe extern "C" fn rdma_get_devices(num_devices: *mut c_int) -> *mut *mut 
 /// Nobody uses the array any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_free_devices(list: *mut *mut ibv_context) {
-    device::free_list(list);
+    devices::free(list);
 }

@@ -8,9 +8,10 @@ use super::id::CmId;
 use super::{migrate, parameters, query};
 use crate::ctypes::{
     RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR,
-    RDMA_CM_EVENT_CONNECT_REQUEST, RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DISCONNECTED,
-    RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_ROUTE_ERROR,
-    RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event, rdma_cm_event_type,
+    RDMA_CM_EVENT_CONNECT_REQUEST, RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DEVICE_REMOVAL,
+    RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED,
+    RDMA_CM_EVENT_ROUTE_ERROR, RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event,
+    rdma_cm_event_type,
 };
 use crate::diag;
 use crate::errno::Result;
@@ -66,6 +67,12 @@ fn decode_own(
         RDMA_CM_EVENT_INTERNAL => false,
         RDMA_CM_EVENT_REJECTED => handshake::refused(&id),
         RDMA_CM_EVENT_DISCONNECTED => handshake::ended(&id),
+        RDMA_CM_EVENT_DEVICE_REMOVAL => {
+            if let Some(device) = id.device() {
+                device.set_removed();
+            }
+            true
+        }
         _ => true,
     };
     if !for_application {

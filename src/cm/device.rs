@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! RDMA devices in use. A device is opened when the first id or list needs it, shared by all, and closed when the
-//! last of them lets it go, so that idle devices can be removed.
+//! RDMA devices. One is opened when the first id or list needs it and shared by all; how it is let go, `pool` tells.
 
+use super::pool::{self, InUse};
 use crate::ctypes::{
     IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND, IBV_LINK_LAYER_UNSPECIFIED, IBV_TRANSPORT_IB,
-    IBV_TRANSPORT_UNKNOWN, ibv_context, ibv_link_layer, ibv_pd, ibv_transport_type, ibv_xrcd,
+    ibv_context, ibv_link_layer, ibv_pd, ibv_transport_type, ibv_xrcd,
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
-use crate::sync::Lock;
-use crate::sys::memory::Array;
 use crate::verbs::{self, Context, DeviceList, ProtectionDomain, XrcDomain};
-use std::ptr;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a device is named across its life. The GUID alone is not enough: virtual devices may share one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,28 +22,17 @@ pub struct Name {
 }
 
 impl Name {
-    fn of(device: &verbs::Device<'_>) -> Name {
+    pub(super) fn of(device: &verbs::Device<'_>) -> Name {
         Name { guid: device.guid(), index: device.index() }
     }
 
-    fn matches(self, other: Name) -> bool {
+    pub(super) fn matches(self, other: Name) -> bool {
         self.guid == other.guid
             && match (self.index, other.index) {
                 (Some(index), Some(other)) => index == other,
                 _ => true,
             }
     }
-}
-
-/// An open device.
-pub struct Device {
-    name: Name,
-    /// None only while it is being dropped.
-    context: Option<Context>,
-    pd: OnceLock<ProtectionDomain>,
-    xrcd: OnceLock<XrcDomain>,
-    link_layers: Vec<ibv_link_layer>,
-    limits: Limits,
 }
 
 /// What a connection may ask of a device.
@@ -57,16 +44,20 @@ pub struct Limits {
     pub initiator_depth: u8,
 }
 
-/// Devices that somebody uses, or used a moment ago.
-static OPEN: Lock<Vec<(Name, Weak<Device>)>> = Lock::new(Vec::new());
-
-/// Devices whose last user left while the application still had objects in the protection domain. They are taken back
-/// into use by the next user, or closed when the objects are gone.
-static STRANDED: Lock<Vec<Device>> = Lock::new(Vec::new());
+/// An open device; closed when dropped.
+pub struct Device {
+    name: Name,
+    pd: OnceLock<ProtectionDomain>,
+    xrcd: OnceLock<XrcDomain>,
+    context: Context,
+    link_layers: Vec<ibv_link_layer>,
+    limits: Limits,
+    removed: AtomicBool,
+}
 
 /// The device of that name. ENODEV if there is none, or its node refuses.
-pub fn find(name: Name) -> Result<Arc<Device>> {
-    if let Some(device) = find_open(name) {
+pub fn find(name: Name) -> Result<InUse> {
+    if let Some(device) = pool::take(name) {
         return Ok(device);
     }
     let devices = DeviceList::get()?;
@@ -74,46 +65,17 @@ pub fn find(name: Name) -> Result<Arc<Device>> {
     open(&device)
 }
 
-fn find_open(name: Name) -> Option<Arc<Device>> {
-    let open = OPEN.lock();
-    open.iter().filter(|(known, _)| name.matches(*known)).find_map(|(_, device)| device.upgrade())
-}
-
 /// Opening takes long and happens without a lock. Of two threads that open the same device at once, the slower one
 /// uses what the faster one has opened.
-fn open(device: &verbs::Device<'_>) -> Result<Arc<Device>> {
+pub(super) fn open(device: &verbs::Device<'_>) -> Result<InUse> {
     let name = Name::of(device);
-    if let Some(device) = find_open(name) {
+    if let Some(device) = pool::take(name) {
         return Ok(device);
     }
-    let opened = match take_stranded(name) {
-        Some(stranded) => stranded,
-        None => Device::open(name, device).inspect_err(|error| {
-            diag::line(format_args!("cannot open RDMA device {}: {error:?}", device.name()));
-        })?,
-    };
-    let opened = Arc::new(opened);
-    let mut open = OPEN.lock();
-    open.retain(|(_, device)| device.strong_count() > 0);
-    let other = open.iter().find(|(known, _)| *known == name).and_then(|(_, device)| device.upgrade());
-    if other.is_none() {
-        open.push((name, Arc::downgrade(&opened)));
-    }
-    drop(open);
-    Ok(other.unwrap_or(opened))
-}
-
-fn take_stranded(name: Name) -> Option<Device> {
-    let mut stranded = STRANDED.lock();
-    let position = stranded.iter().position(|device| device.name == name)?;
-    Some(stranded.swap_remove(position))
-}
-
-/// Tries again to let go what could not be let go before: dropping strands it anew if need be.
-fn retry_stranded() {
-    // A statement of its own ends the lock, which dropping takes again.
-    let stranded = std::mem::take(&mut *STRANDED.lock());
-    drop(stranded);
+    let opened = Device::open(name, device).inspect_err(|error| {
+        diag::line(format_args!("cannot open RDMA device {}: {error:?}", device.name()));
+    })?;
+    Ok(pool::enter(opened))
 }
 
 impl Device {
@@ -128,24 +90,29 @@ impl Device {
         };
         Ok(Device {
             name,
-            context: Some(context),
             pd: OnceLock::new(),
             xrcd: OnceLock::new(),
+            context,
             link_layers,
             limits,
+            removed: AtomicBool::new(false),
         })
+    }
+
+    /// How it is found.
+    pub fn name(&self) -> Name {
+        self.name
     }
 
     /// For the application.
     pub fn context(&self) -> *mut ibv_context {
-        self.context.as_ref().map_or(ptr::null_mut(), Context::as_ptr)
+        self.context.as_ptr()
     }
 
     /// The protection domain that all ids on the device share. It is made for the first of them.
     pub fn pd(&self) -> Result<*mut ibv_pd> {
-        let context = self.context.as_ref().ok_or(Errno::ENODEV)?;
         if self.pd.get().is_none() {
-            let surplus = self.pd.set(ProtectionDomain::allocate(context)?);
+            let surplus = self.pd.set(ProtectionDomain::allocate(&self.context)?);
             // Another thread was faster: nobody has seen ours.
             surplus.or_else(ProtectionDomain::free).map_err(|_| Errno::EIO)?;
         }
@@ -153,18 +120,17 @@ impl Device {
     }
 
     /// The open context.
-    pub fn verbs(&self) -> Result<&Context> {
-        self.context.as_ref().ok_or(Errno::ENODEV)
+    pub fn verbs(&self) -> &Context {
+        &self.context
     }
 
     /// The domain for extended reliable connections that all ids on the device share. It is opened for the first of
     /// them.
     pub fn xrcd(&self) -> Result<*mut ibv_xrcd> {
         if self.xrcd.get().is_none() {
-            let context = self.verbs()?;
-            let surplus = self.xrcd.set(XrcDomain::open(context)?);
+            let surplus = self.xrcd.set(XrcDomain::open(&self.context)?);
             // Another thread was faster: nobody has seen ours.
-            surplus.or_else(|domain| domain.close(context)).map_err(|_| Errno::EIO)?;
+            surplus.or_else(|domain| domain.close(&self.context)).map_err(|_| Errno::EIO)?;
         }
         self.xrcd.get().map(XrcDomain::as_ptr).ok_or(Errno::EIO)
     }
@@ -176,7 +142,7 @@ impl Device {
 
     /// What it speaks.
     pub fn transport(&self) -> ibv_transport_type {
-        self.context.as_ref().map_or(IBV_TRANSPORT_UNKNOWN, Context::transport)
+        self.context.transport()
     }
 
     /// Whether it speaks InfiniBand's transport (InfiniBand or RoCE).
@@ -199,54 +165,41 @@ impl Device {
     pub fn is_roce(&self, port: u8) -> bool {
         self.is_ib() && self.link_layer(port) == IBV_LINK_LAYER_ETHERNET
     }
+
+    /// The kernel said that it takes the device away, and waits for its users.
+    pub fn set_removed(&self) {
+        self.removed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the kernel said so.
+    pub fn is_removed(&self) -> bool {
+        self.removed.load(Ordering::Relaxed)
+    }
+
+    /// Whether the application has objects of its own on the device, in the shared domains or outside. None if the kernel
+    /// does not tell.
+    pub(super) fn has_objects(&self) -> Option<bool> {
+        let (pd, xrcd) = (self.pd.get().is_some(), self.xrcd.get().is_some());
+        self.context.has_more_than(usize::from(pd), usize::from(xrcd))
+    }
+
+    /// Gives the shared domains back. False if something is in one after all.
+    pub(super) fn free_domains(&mut self) -> bool {
+        if let Some(Err(pd)) = self.pd.take().map(ProtectionDomain::free) {
+            self.pd = OnceLock::from(pd);
+        }
+        if let Some(Err(xrcd)) = self.xrcd.take().map(|domain| domain.close(&self.context)) {
+            self.xrcd = OnceLock::from(xrcd);
+        }
+        self.pd.get().is_none() && self.xrcd.get().is_none()
+    }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let Some(context) = self.context.take() else { return };
-        let pd = self.pd.take().and_then(|pd| pd.free().err());
-        let xrcd = self.xrcd.take().and_then(|domain| domain.close(&context).err());
-        if pd.is_none() && xrcd.is_none() {
-            return;
-        }
-        STRANDED.lock().push(Device {
-            name: self.name,
-            context: Some(context),
-            pd: pd.map_or_else(OnceLock::new, OnceLock::from),
-            xrcd: xrcd.map_or_else(OnceLock::new, OnceLock::from),
-            link_layers: std::mem::take(&mut self.link_layers),
-            limits: self.limits,
-        });
+        // Closing the context, which follows, takes along what is left.
+        self.free_domains();
     }
-}
-
-/// A list in the hands of the application, with the devices that it keeps open.
-type List = (Array<*mut ibv_context>, Vec<Arc<Device>>);
-
-static LISTS: Lock<Vec<List>> = Lock::new(Vec::new());
-
-/// Opens all devices, in the order of the kernel's numbers. Returns an array of contexts that ends with NULL, and the
-/// number of them. Devices that cannot be opened are left out.
-pub fn list() -> Result<(*mut *mut ibv_context, usize)> {
-    let snapshot = DeviceList::get()?;
-    let mut known: Vec<_> = snapshot.iter().collect();
-    known.sort_by_key(|device| (device.index(), u64::from_be(device.guid())));
-    let devices: Vec<_> = known.iter().filter_map(|device| open(device).ok()).collect();
-    let contexts: Vec<_> = devices.iter().map(|device| device.context()).chain([ptr::null_mut()]).collect();
-    let array = Array::copy_of(&contexts)?;
-    let (first, count) = (array.as_ptr(), devices.len());
-    LISTS.lock().push((array, devices));
-    Ok((first, count))
-}
-
-/// Frees a list and ends the use of its devices. What is no list is ignored.
-pub fn free_list(first: *mut *mut ibv_context) {
-    let mut lists = LISTS.lock();
-    let position = lists.iter().position(|(array, _)| array.as_ptr() == first);
-    let list = position.map(|position| lists.swap_remove(position));
-    drop(lists);
-    drop(list);
-    retry_stranded();
 }
 
 #[cfg(test)]
@@ -261,11 +214,5 @@ mod tests {
         assert!(!name(1, Some(2)).matches(name(2, Some(2))));
         assert!(name(1, None).matches(name(1, Some(3))));
         assert!(!name(1, None).matches(name(2, None)));
-    }
-
-    #[test]
-    fn what_is_no_list_is_ignored() {
-        free_list(ptr::null_mut());
-        free_list(ptr::without_provenance_mut(8));
     }
 }

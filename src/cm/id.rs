@@ -8,6 +8,7 @@ use super::channel::Channel;
 use super::connection::Connection;
 use super::device::{Device, Name};
 use super::ledger::Ledger;
+use super::pool::InUse;
 use super::queue::Queues;
 use super::uid::IDS;
 use super::{bell, wake};
@@ -46,7 +47,7 @@ pub struct CmId {
     channels: Lock<Vec<Arc<Channel>>>,
     /// Whether the channel is the id's own, because the application gave none.
     synchronous: AtomicBool,
-    device: OnceLock<Arc<Device>>,
+    device: OnceLock<InUse>,
 }
 
 // SAFETY: the public struct belongs to the application, which may read and write it in any thread; all else is
@@ -230,7 +231,7 @@ impl CmId {
 
     /// The device that it is bound to.
     pub fn device(&self) -> Option<&Device> {
-        self.device.get().map(Arc::as_ref)
+        self.device.get().map(|device| &**device)
     }
 
     /// Binds it to a device, unless it already is on one.

@@ -2,9 +2,9 @@
 //! The connection manager: channels, ids and events.
 //!
 //! Order of locks: each is taken alone and none is held across a call into the kernel or libibverbs, but for those of
-//! `bell`, which says so, and an id's queues (`CmId::queues`), whose queue pair is used or destroyed under the lock;
-//! its connection (`CmId::connection`) may be locked inside. A thread that waits in the kernel for an event owns nothing on its stack, since it may be
-//! cancelled there (`waiter`).
+//! `bell` and `pool`, which say so, and an id's queues (`CmId::queues`), whose queue pair is used or destroyed under the
+//! lock; its connection (`CmId::connection`) may be locked inside. A thread that waits in the kernel for an event owns
+//! nothing on its stack, since it may be cancelled there (`waiter`).
 
 pub mod address;
 pub mod addrinfo;
@@ -14,6 +14,7 @@ pub mod channel;
 pub mod connection;
 mod decode;
 pub mod device;
+pub mod devices;
 #[allow(unsafe_code, reason = "the memory that an event shares with the application")]
 pub mod event;
 pub mod family;
@@ -26,6 +27,7 @@ pub mod name;
 pub mod option;
 mod parameters;
 mod path;
+pub mod pool;
 #[allow(unsafe_code, reason = "the struct that an id shares with the application")]
 mod public;
 mod query;

@@ -16,7 +16,7 @@ use std::ptr;
 pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()> {
     uncancellable(|| {
         let device = id.device().ok_or(Errno::EINVAL)?;
-        let context = device.verbs()?;
+        let context = device.verbs();
         let mut queues = id.queues().lock();
         if id.queue_pair().is_some() {
             return Err(Errno::EINVAL);
@@ -50,7 +50,7 @@ pub fn destroy(id: &CmId) {
 }
 
 fn fill_in_domains(id: &CmId, device: &Device, attributes: &mut QueuePairAttributes<'_>) -> Result<()> {
-    match attributes.pd(device.verbs()?) {
+    match attributes.pd(device.verbs()) {
         Some((_, true)) => {}
         Some((_, false)) => return Err(Errno::EINVAL),
         None if id.pd().is_null() => return Err(Errno::EINVAL),

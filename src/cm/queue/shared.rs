@@ -14,7 +14,7 @@ use std::ptr;
 pub fn create(id: &CmId, attributes: &mut SharedQueueAttributes<'_>) -> Result<()> {
     uncancellable(|| {
         let device = id.device().ok_or(Errno::EINVAL)?;
-        let context = device.verbs()?;
+        let context = device.verbs();
         let mut queues = id.queues().lock();
         if id.shared_queue().is_some() || !attributes.has_kind() {
             return Err(Errno::EINVAL);
