@@ -3,29 +3,10 @@
 #include "helper.h"
 
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
-
-static void run_child(void (*child)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	check(pid >= 0, "fork: %m");
-	if (pid == 0) {
-		child();
-		/* A leak checker would miss what only the parent's other threads had in hand. */
-		_exit(EXIT_SUCCESS);
-	}
-	check(waitpid(pid, &status, 0) == pid, "waitpid: %m");
-	if (WIFEXITED(status) && WEXITSTATUS(status))
-		/* The child has written the reason of this case already. */
-		_exit(WEXITSTATUS(status));
-	check(!WIFSIGNALED(status), "the child died of signal %d", WTERMSIG(status));
-}
 
 static void parent_goes_on(void)
 {

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,4 +90,35 @@ int count_fds(const char *text)
 	}
 	closedir(directory);
 	return count;
+}
+
+int count_threads(void)
+{
+	DIR *directory = opendir("/proc/self/task");
+	struct dirent *entry;
+	int count = 0;
+
+	check(directory, "/proc/self/task: %m");
+	while ((entry = readdir(directory)))
+		count += entry->d_name[0] != '.';
+	closedir(directory);
+	return count;
+}
+
+void run_child(void (*child)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	check(pid >= 0, "fork: %m");
+	if (pid == 0) {
+		child();
+		/* A leak checker would miss what only the parent's other threads had in hand. */
+		_exit(EXIT_SUCCESS);
+	}
+	check(waitpid(pid, &status, 0) == pid, "waitpid: %m");
+	if (WIFEXITED(status) && WEXITSTATUS(status))
+		/* The child has written the reason of this case already. */
+		_exit(WEXITSTATUS(status));
+	check(!WIFSIGNALED(status), "the child died of signal %d", WTERMSIG(status));
 }

@@ -18,5 +18,9 @@ void sleep_ms(unsigned int ms);
 void set_nonblocking(int fd);
 /* Open descriptors of this process whose target contains the text (NULL: all). */
 int count_fds(const char *text);
+int count_threads(void);
+
+/* Runs this in a forked child; a case that fails there fails as a whole. */
+void run_child(void (*child)(void));
 
 #endif

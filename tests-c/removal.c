@@ -82,6 +82,63 @@ static void of_a_bound_id(void)
 	rdma_destroy_event_channel(channel);
 }
 
+static void *take_removals(void *count)
+{
+	for (int i = 0; i < *(int *)count; i++) {
+		struct rdma_cm_event *event;
+		struct rdma_cm_id *id;
+
+		check_ok(rdma_get_cm_event(channel, &event));
+		check(event->event == RDMA_CM_EVENT_DEVICE_REMOVAL, "%s", rdma_event_str(event->event));
+		id = event->id;
+		check_ok(rdma_ack_cm_event(event));
+		check_ok(rdma_destroy_id(id));
+	}
+	return NULL;
+}
+
+/* As a server with a thread for events. */
+static void of_many_ids(void)
+{
+	int ids = 20;
+	pthread_t remover, events;
+
+	add_device();
+	channel = open_channel();
+	for (int i = 0; i < ids; i++)
+		open_bound_id(channel);
+	events = start_thread(take_removals, &ids);
+	remover = start_thread(remove_device, NULL);
+	join_thread(events);
+	check_removal(remover);
+	check_ok(rdma_destroy_id(open_bound_id(channel)));
+	rdma_destroy_event_channel(channel);
+}
+
+/* The kernel has to wait for objects of the application, and only for them. */
+static void with_own_objects(void)
+{
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct rdma_cm_id *id;
+	pthread_t remover;
+	int one = 1;
+
+	add_device();
+	channel = open_channel();
+	id = open_bound_id(channel);
+	pd = ibv_alloc_pd(id->verbs);
+	cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
+	check(pd && cq, "no objects");
+	remover = start_thread(remove_device, NULL);
+	take_removals(&one);
+	check(!thread_ends(remover, 1000), "removed under the objects");
+	check_ok(ibv_destroy_cq(cq));
+	check(!thread_ends(remover, 500), "removed under the protection domain");
+	check_ok(ibv_dealloc_pd(pd));
+	check_removal(remover);
+	check_ok(rdma_destroy_id(open_bound_id(channel)));
+
 /* Without a command for it in the kernel (TEST_BELLS=1), a user event needs a device. */
 static void write_without_a_device(struct rdma_cm_id *id)
 {
@@ -189,6 +246,8 @@ int main(int argc, char **argv)
 		TEST(after_an_id),
 		TEST(after_a_list),
 		TEST(of_a_bound_id),
+		TEST(of_many_ids),
+		TEST(with_own_objects),
 		TEST(user_event_without_a_device),
 		SLOW_TEST(user_events_outlive_the_device, 20),
 		SLOW_TEST(user_events_wait_for_the_device, 20),
