@@ -138,6 +138,8 @@ static void with_own_objects(void)
 	check_ok(ibv_dealloc_pd(pd));
 	check_removal(remover);
 	check_ok(rdma_destroy_id(open_bound_id(channel)));
+	rdma_destroy_event_channel(channel);
+}
 
 /* Without a command for it in the kernel (TEST_BELLS=1), a user event needs a device. */
 static void write_without_a_device(struct rdma_cm_id *id)
