@@ -6,45 +6,51 @@ source /work/lab/guest/lib.sh
 
 examples=/work/examples
 
-# conversation ENV ANSWER SERVER... -- CLIENT...: ENV is how a program meets the library.
+# conversation ANSWER SERVER... -- CLIENT...
 conversation() {
-    local run=$1 answer=$2 server=() talk=$OUT/conversation waiting
-    shift 2
-    while [[ $1 != -- ]]; do server+=("$1"); shift; done
+    local answer=$1 command=() talk=$OUT/conversation waiting
+    shift
+    while [[ $1 != -- ]]; do command+=("$1"); shift; done
     shift
     : >"$talk.server"
-    timeout 30 $run "${server[@]}" >"$talk.server" 2>&1 &
+    timeout 20 "${command[@]}" >>"$talk.server" 2>&1 &
     waiting=$!
-    for _ in {1..100}; do
-        ! grep -q listening "$talk.server" || break
-        sleep 0.1
+    until grep -qs listening "$talk.server" || ! kill -0 "$waiting" 2>/dev/null; do
+        sleep 0.2
     done
-    timeout 30 $run "$@" >"$talk.client" 2>&1 && grep -F "answer \"$answer\"" "$talk.client" && wait "$waiting" &&
+    timeout 20 "$@" >"$talk.client" 2>&1 && grep -F "answer \"$answer\"" "$talk.client" && wait "$waiting" &&
         grep -F "received \"$answer\"" "$talk.server" && return
+    kill "$waiting" 2>/dev/null
     cat "$talk.server" "$talk.client"
     return 1
 }
 
-# conversations SUFFIX ENV
-conversations() {
-    local suffix=$1 run=$2
-    if [[ ! -e $examples/client$suffix ]]; then
-        skip "conversations$suffix" "not built: the functions do not exist yet"
+# converse ANSWER SERVER CLIENT PORT SUFFIX [ENV...]: ENV is how the programs meet the library.
+converse() {
+    local answer=$1 server=$2 client=$3 port=$4 suffix=$5 there=(10.99.0.1 "$4")
+    shift 5
+    if [[ ! -e $examples/$server$suffix || ! -e $examples/$client$suffix ]]; then
+        skip "$server-$client$suffix" "not built: the functions do not exist yet"
         return
     fi
-    check "client-server$suffix" conversation "$run" 'hello over RDMA' \
-        "$examples/server$suffix" 7471 -- "$examples/client$suffix" 10.99.0.1 7471
-    check "endpoint$suffix" conversation "$run" 'hello from an endpoint' \
-        "$examples/endpoint$suffix" 7472 -- "$examples/endpoint$suffix" 7472 10.99.0.1
-    check "endpoint-client$suffix" conversation "$run" 'hello from an endpoint' \
-        "$examples/server$suffix" 7473 -- "$examples/endpoint$suffix" 7473 10.99.0.1
+    [[ $client != endpoint ]] || there=("$port" 10.99.0.1)
+    check "$server-$client$suffix" conversation "$answer" \
+        "$@" "$examples/$server$suffix" "$port" -- "$@" "$examples/$client$suffix" "${there[@]}"
+}
+
+conversations() {
+    converse 'hello over RDMA' server client 7471 "$@"
+    converse 'hello from an endpoint' endpoint endpoint 7472 "$@"
+    converse 'hello from an endpoint' server endpoint 7473 "$@"
+    converse 'hello over RDMA' endpoint client 7474 "$@"
 }
 
 rdma_up || exit 1
 trap rdma_down EXIT
 check wake lib_env timeout 30 "$examples/wake"
-conversations '' "env $(preload)"
+# shellcheck disable=SC2046
+conversations '' env $(preload)
 if [[ $LAB_LIB == ours ]]; then
     check wake-static timeout 30 "$examples/wake-static"
-    conversations -static ''
+    conversations -static
 fi
