@@ -27,6 +27,8 @@ wait_for_server() {
     while ((tries-- > 0)) && kill -0 "$1" 2>/dev/null && ! somebody_listens; do
         sleep 0.1
     done
+    # A listener is shown a moment before the kernel has it on all devices.
+    sleep 0.2
 }
 
 # missing_line LABEL PATTERN...: prints the first pattern that no line of the output matches. Lines begin with
