@@ -140,7 +140,6 @@ pub unsafe fn hints(info: *const rdma_addrinfo) -> Option<AddrInfo> {
 /// # Safety
 ///
 /// NULL, or an entry whose addresses, route and connection data are each NULL or as long as the entry says.
-#[allow(dead_code, reason = "rdma_create_ep is to use it")]
 pub unsafe fn addrinfo(info: *const rdma_addrinfo) -> Result<AddrInfo> {
     // SAFETY: the caller's promise.
     let copied = unsafe { hints(info) }.ok_or(Errno::EINVAL)?;

@@ -33,7 +33,7 @@ pub unsafe extern "C" fn rdma_create_id(
     }
     // SAFETY: the caller's promise.
     let channel = unsafe { borrow::owned_channel(channel) };
-    ret::status(cm::id::create(channel, context, ps).map(|made| {
+    ret::status(cm::id::create(channel, context, ps, cm::id::usual_type(ps)).map(|made| {
         // SAFETY: checked for NULL; the caller promises the rest.
         unsafe { *id = CmId::for_application(&made) };
     }))

@@ -4,9 +4,8 @@
 use super::{borrow, ret};
 use crate::cm::queue::{QueuePairAttributes, SharedQueueAttributes, attributes, pair, shared};
 use crate::ctypes::{
-    IBV_QP_INIT_ATTR_PD, IBV_QPT_XRC_RECV, IBV_SRQ_INIT_ATTR_PD, IBV_SRQ_INIT_ATTR_TYPE, IBV_SRQT_BASIC,
-    IBV_SRQT_XRC, ibv_pd, ibv_qp_attr, ibv_qp_init_attr, ibv_qp_init_attr_ex, ibv_srq_init_attr,
-    ibv_srq_init_attr_ex, rdma_cm_id,
+    IBV_QPT_XRC_RECV, IBV_SRQ_INIT_ATTR_PD, IBV_SRQ_INIT_ATTR_TYPE, IBV_SRQT_BASIC, IBV_SRQT_XRC, ibv_pd,
+    ibv_qp_attr, ibv_qp_init_attr, ibv_qp_init_attr_ex, ibv_srq_init_attr, ibv_srq_init_attr_ex, rdma_cm_id,
 };
 use crate::errno::{Errno, Result};
 
@@ -33,12 +32,11 @@ pub unsafe extern "C" fn rdma_create_qp(
     qp_init_attr: *mut ibv_qp_init_attr,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let Some(short) = (unsafe { qp_init_attr.as_mut() }) else { return ret::status(Err(Errno::EINVAL)) };
-    let mut extended = ibv_qp_init_attr_ex { pd, comp_mask: IBV_QP_INIT_ATTR_PD, ..(*short).into() };
-    // SAFETY: the caller's promise.
-    let result = unsafe { create_qp(id, &mut extended) };
-    short.cap = extended.cap;
-    ret::status(result)
+    let (id, short) = unsafe { (borrow::id(id), qp_init_attr.as_mut().ok_or(Errno::EINVAL)) };
+    ret::status(id.and_then(|id| {
+        // SAFETY: the caller's promise.
+        unsafe { QueuePairAttributes::with_short(short?, pd, |attributes| pair::create(id, attributes)) }
+    }))
 }
 
 /// As rdma_create_qp(), with the attributes of ibv_create_qp_ex().
@@ -56,16 +54,8 @@ pub unsafe extern "C" fn rdma_create_qp_ex(
     qp_init_attr: *mut ibv_qp_init_attr_ex,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    ret::status(unsafe { create_qp(id, qp_init_attr) })
-}
-
-/// # Safety
-///
-/// As [`rdma_create_qp_ex`].
-unsafe fn create_qp(id: *mut rdma_cm_id, attributes: *mut ibv_qp_init_attr_ex) -> Result<()> {
-    // SAFETY: the caller's promise.
-    let (id, attributes) = unsafe { (borrow::id(id), QueuePairAttributes::from_ptr(attributes)) };
-    pair::create(id?, &mut attributes.ok_or(Errno::EINVAL)?)
+    let (id, attributes) = unsafe { (borrow::id(id), QueuePairAttributes::from_ptr(qp_init_attr)) };
+    ret::status(id.and_then(|id| pair::create(id, &mut attributes.ok_or(Errno::EINVAL)?)))
 }
 
 /// Destroys the queue pair of an id, and the completion queues that the library made for it. Nothing happens without one.

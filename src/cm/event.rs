@@ -2,7 +2,8 @@
 //! The memory of an event between `rdma_get_cm_event` and `rdma_ack_cm_event`.
 
 use super::id::CmId;
-use crate::ctypes::{rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type};
+use super::multicast::Membership;
+use crate::ctypes::{RDMA_CM_EVENT_CONNECT_REQUEST, rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type};
 use crate::errno::Result;
 use crate::sys::memory;
 use crate::sys::thread::{self, Token};
@@ -24,6 +25,8 @@ struct Event {
     /// in the application's hands.
     counts_for: MaybeUninit<Arc<CmId>>,
     holder: Token,
+    /// For an event of a multicast group: it counts for the membership too.
+    membership: Option<Arc<Membership>>,
 }
 
 /// Private data of a peer. Applications lay structs over it, which the kernel's place for it is not aligned for.
@@ -54,6 +57,7 @@ impl Blank {
             (&raw mut (*event.as_ptr()).public).write_bytes(0, 1);
             (&raw mut (*event.as_ptr()).private_data).write_bytes(0, 1);
             (&raw mut (*event.as_ptr()).reply).write_bytes(0, 1);
+            (&raw mut (*event.as_ptr()).membership).write(None);
         }
         Ok(Blank(event))
     }
@@ -69,6 +73,12 @@ impl Blank {
         let event = self.0.as_ptr();
         // SAFETY: the memory is alive and owned by self; the fields are apart and were set by allocate().
         unsafe { (&mut (*event).public, &mut (*event).private_data, &(*event).reply) }
+    }
+
+    /// It will be an event of that membership.
+    pub fn belong_to(&mut self, membership: Arc<Membership>) {
+        // SAFETY: the memory is alive and owned by self; allocate() has set the field.
+        unsafe { (*self.0.as_ptr()).membership = Some(membership) };
     }
 
     /// Hands it to the calling thread as an event about these ids.
@@ -93,8 +103,11 @@ impl Blank {
 
 impl Drop for Blank {
     fn drop(&mut self) {
-        // SAFETY: the memory came from allocate() and is owned by self; nothing in it needs to be dropped.
-        unsafe { memory::release(self.0.as_ptr()) };
+        // SAFETY: the memory came from allocate() and is owned by self; nothing else in it needs to be dropped.
+        unsafe {
+            drop((*self.0.as_ptr()).membership.take());
+            memory::release(self.0.as_ptr());
+        }
     }
 }
 
@@ -134,7 +147,35 @@ impl Handed {
         // SAFETY: the event is open: deliver() has set both fields, and no other thread has it.
         unsafe {
             (*event).counts_for.assume_init_ref().ledger().pass_on((*event).holder, holder);
+            if let Some(membership) = &(*event).membership {
+                membership.ledger().pass_on((*event).holder, holder);
+            }
             (*event).holder = holder;
+        }
+    }
+
+    /// The new id, if it is a connection request.
+    pub fn request(self) -> Option<Arc<CmId>> {
+        let id = self.kind_and_status().0 == RDMA_CM_EVENT_CONNECT_REQUEST;
+        // SAFETY: the event is open; the id that it is about came from an Arc, and is not destroyed before the
+        // application has the event.
+        id.then(|| unsafe {
+            let id: *const CmId = (*self.as_ptr()).id.cast();
+            Arc::increment_strong_count(id);
+            Arc::from_raw(id)
+        })
+    }
+
+    /// It counts for another id from now on: the one that it counted for may be destroyed.
+    pub fn count_for(self, id: Arc<CmId>) {
+        let event = self.0.as_ptr();
+        // SAFETY: the event is open: deliver() has set both fields, and no other thread has it.
+        unsafe {
+            let holder = (*event).holder;
+            id.ledger().expect();
+            id.ledger().hand_out(holder);
+            let before = std::mem::replace((*event).counts_for.assume_init_mut(), id);
+            before.ledger().acknowledge(holder);
         }
     }
 
@@ -144,8 +185,23 @@ impl Handed {
         let event = self.0.as_ptr();
         // SAFETY: deliver() has set both fields, and they are read once: an open event is acknowledged once.
         let (counts_for, holder) = unsafe { ((*event).counts_for.assume_init_read(), (*event).holder) };
+        // SAFETY: allocate() has set the field, and this thread alone has the event.
+        if unsafe { (*event).membership.is_some() } {
+            self.acknowledge_membership(holder);
+        }
         counts_for.channel().spare().put(Blank(self.0));
         counts_for.ledger().acknowledge(holder);
+    }
+}
+
+impl Handed {
+    #[cold]
+    fn acknowledge_membership(self, holder: Token) {
+        // SAFETY: allocate() has set the field, and this thread alone has the event.
+        let membership = unsafe { (*self.0.as_ptr()).membership.take() };
+        if let Some(membership) = membership {
+            membership.ledger().acknowledge(holder);
+        }
     }
 }
 

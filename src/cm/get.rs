@@ -9,7 +9,7 @@ use super::event::{About, Handed};
 use super::id::CmId;
 use super::uid::{self, IDS, hidden};
 use super::waiter::Waiter;
-use super::{bell, decode, wake};
+use super::{bell, decode, multicast, wake};
 use crate::ctypes::RDMA_CM_EVENT_ESTABLISHED;
 use crate::diag;
 use crate::errno::{Errno, Result};
@@ -97,7 +97,13 @@ fn take_other(waiter: &mut Waiter) -> Result<Option<About>> {
                 return decode::decode(id, reply, public, private_data);
             }
         }
-        _ => {}
+        uid => {
+            if let Some(membership) = multicast::of_uid(uid) {
+                let about = uncancellable(|| membership.happened(reply, public));
+                waiter.belong_to(membership);
+                return Ok(Some(about));
+            }
+        }
     }
     diag::line(format_args!("discarding event {} of an unknown id", reply.event));
     Ok(None)

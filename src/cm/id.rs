@@ -8,13 +8,14 @@ use super::channel::Channel;
 use super::connection::Connection;
 use super::device::{Device, Name};
 use super::ledger::Ledger;
+use super::multicast::{self, Membership};
 use super::pool::InUse;
 use super::queue::Queues;
 use super::uid::IDS;
 use super::{bell, wake};
 use crate::ctypes::{
-    IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_qp_type, rdma_cm_id, rdma_event_channel,
-    rdma_port_space,
+    IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_qp_init_attr, ibv_qp_type, rdma_cm_id,
+    rdma_event_channel, rdma_port_space,
 };
 use crate::errno::{Errno, Result};
 use crate::sync::{Key, Lock};
@@ -41,6 +42,9 @@ pub struct CmId {
     staying: Lock<()>,
     queues: Lock<Queues>,
     connection: Lock<Connection>,
+    memberships: Lock<Vec<Arc<Membership>>>,
+    /// For the queue pairs of the ids that a listening endpoint makes.
+    attributes: OnceLock<ibv_qp_init_attr>,
     /// One of `channels`.
     channel: AtomicPtr<Channel>,
     /// Every channel that the id has been on: another thread may be about to use one that the id just left.
@@ -56,9 +60,18 @@ unsafe impl Send for CmId {}
 // SAFETY: as above.
 unsafe impl Sync for CmId {}
 
+/// The kind of queue pair that goes with a port space.
+pub fn usual_type(ps: rdma_port_space) -> ibv_qp_type {
+    if ps == RDMA_PS_IPOIB || ps == RDMA_PS_UDP { IBV_QPT_UD } else { IBV_QPT_RC }
+}
+
 /// Makes an id on a channel; without one the id gets a channel of its own.
-pub fn create(channel: Option<Arc<Channel>>, context: *mut c_void, ps: rdma_port_space) -> Result<Arc<CmId>> {
-    let qp_type = if ps == RDMA_PS_IPOIB || ps == RDMA_PS_UDP { IBV_QPT_UD } else { IBV_QPT_RC };
+pub fn create(
+    channel: Option<Arc<Channel>>,
+    context: *mut c_void,
+    ps: rdma_port_space,
+    qp_type: ibv_qp_type,
+) -> Result<Arc<CmId>> {
     let space = u16::try_from(ps).map_err(|_| Errno::EINVAL)?;
     let synchronous = channel.is_none();
     let channel = channel.map_or_else(Channel::open, Ok)?;
@@ -104,6 +117,8 @@ impl CmId {
             staying: Lock::default(),
             queues: Lock::default(),
             connection: Lock::default(),
+            memberships: Lock::default(),
+            attributes: OnceLock::new(),
             channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
             channels: Lock::new(vec![channel]),
             synchronous: AtomicBool::new(synchronous),
@@ -199,6 +214,16 @@ impl CmId {
         &self.connection
     }
 
+    /// Multicast groups that it is in, or joins, the last one last.
+    pub fn memberships(&self) -> &Lock<Vec<Arc<Membership>>> {
+        &self.memberships
+    }
+
+    /// Attributes for the queue pairs of its requests, if it is a listening endpoint with such.
+    pub fn attributes(&self) -> &OnceLock<ibv_qp_init_attr> {
+        &self.attributes
+    }
+
     /// What the kernel hands back with its events.
     pub fn uid(&self) -> u64 {
         self.key.raw()
@@ -254,7 +279,10 @@ impl CmId {
         self.acknowledge_kept();
         if self.is_synchronous() {
             while let Some(event) = self.channel().deferred() {
+                let request = event.request();
                 event.acknowledge();
+                // Nobody will ever see it: this refuses it.
+                let _ = request.map(|id| destroy(&id));
             }
         }
     }
@@ -273,6 +301,7 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
         Err(error) => return Err(error),
     };
     bell::withdraw(id);
+    multicast::forget_all(id);
     id.acknowledge_own();
     if let Some(reported) = reported {
         id.ledger.settle(reported);

@@ -15,6 +15,8 @@ pub mod connection;
 mod decode;
 pub mod device;
 pub mod devices;
+#[allow(unsafe_code, reason = "attributes that the application lends for queue pairs to come")]
+pub mod endpoint;
 #[allow(unsafe_code, reason = "the memory that an event shares with the application")]
 pub mod event;
 pub mod family;
@@ -23,6 +25,7 @@ pub mod get;
 pub mod id;
 mod ledger;
 pub mod migrate;
+pub mod multicast;
 pub mod name;
 pub mod option;
 mod parameters;

@@ -4,6 +4,7 @@
 use crate::ctypes::{ibv_ah_attr, ibv_gid, ibv_global_route, rdma_conn_param, rdma_ud_param};
 use crate::uapi::{AhAttr, ConnParam, UdParam};
 use std::ffi::c_void;
+use zerocopy::FromZeros;
 
 /// Of a connection.
 pub fn connection(conn: &ConnParam, private_data: *const c_void) -> rdma_conn_param {
@@ -29,6 +30,11 @@ pub fn datagram(ud: &UdParam, private_data: *const c_void) -> rdma_ud_param {
         qp_num: ud.qp_num,
         qkey: ud.qkey,
     }
+}
+
+/// Nothing but the application's own pointer.
+pub fn no_datagram(private_data: *const c_void) -> rdma_ud_param {
+    datagram(&UdParam::new_zeroed(), private_data)
 }
 
 /// Where a datagram goes.

@@ -7,12 +7,14 @@
 
 use super::channel::Channel;
 use super::event::{Blank, PrivateData};
+use super::multicast::Membership;
 use crate::ctypes::rdma_cm_event;
 use crate::errno::{Errno, Result};
 use crate::uapi::{Ece, EventReply, GetEvent};
 use crate::ucma::{self, Fd};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 
 thread_local! {
     static PARKED: Cell<Option<Waiter>> = const { Cell::new(None) };
@@ -70,6 +72,11 @@ impl Waiter {
     pub fn parts(&mut self) -> (&Channel, &mut rdma_cm_event, &mut PrivateData, &EventReply) {
         let (public, private_data, reply) = self.blank.parts();
         (self.presence.channel(), public, private_data, reply)
+    }
+
+    /// What the kernel wrote is an event of that membership.
+    pub fn belong_to(&mut self, membership: Arc<Membership>) {
+        self.blank.belong_to(membership);
     }
 
     /// The event, and the presence: the thread leaves the channel when that is dropped.

@@ -5,7 +5,7 @@ use super::owned::{Destroy, Owned};
 use super::{Context, extended, ffi};
 use crate::ctypes::{
     IBV_QP_INIT_ATTR_PD, IBV_QP_INIT_ATTR_XRCD, ibv_cq, ibv_ece, ibv_gid, ibv_pd, ibv_qp, ibv_qp_attr,
-    ibv_qp_cap, ibv_qp_init_attr_ex, ibv_srq, ibv_xrcd,
+    ibv_qp_cap, ibv_qp_init_attr, ibv_qp_init_attr_ex, ibv_srq, ibv_xrcd,
 };
 use crate::errno::{Errno, Result};
 use std::ffi::c_int;
@@ -138,7 +138,14 @@ impl QueuePairAttributes<'_> {
     /// NULL, or attributes that reach to `xrcd` and as far as their bits say, and whose objects are alive. Nobody else
     /// uses them as long as the result lives.
     pub unsafe fn from_ptr<'a>(attributes: *mut ibv_qp_init_attr_ex) -> Option<QueuePairAttributes<'a>> {
-        let attributes = NonNull::new(attributes)?;
+        // SAFETY: the caller's promise.
+        NonNull::new(attributes).map(|attributes| unsafe { QueuePairAttributes::new(attributes) })
+    }
+
+    /// # Safety
+    ///
+    /// As [`QueuePairAttributes::from_ptr`].
+    unsafe fn new<'a>(attributes: NonNull<ibv_qp_init_attr_ex>) -> QueuePairAttributes<'a> {
         // SAFETY: the caller's promise. Single fields are read, as those behind may be missing.
         let given = unsafe {
             let all = attributes.as_ptr();
@@ -151,7 +158,24 @@ impl QueuePairAttributes<'_> {
                 xrcd: (*all).xrcd,
             }
         };
-        Some(QueuePairAttributes { attributes, given, lent: PhantomData })
+        QueuePairAttributes { attributes, given, lent: PhantomData }
+    }
+
+    /// Lends the short form as the long one to `work`, and gives the sizes back.
+    ///
+    /// # Safety
+    ///
+    /// The objects of the attributes, and the protection domain unless it is NULL, are alive.
+    pub unsafe fn with_short<R>(
+        short: &mut ibv_qp_init_attr,
+        pd: *mut ibv_pd,
+        work: impl FnOnce(&mut QueuePairAttributes<'_>) -> R,
+    ) -> R {
+        let mut long = ibv_qp_init_attr_ex { pd, comp_mask: IBV_QP_INIT_ATTR_PD, ..(*short).into() };
+        // SAFETY: the attributes are complete; the caller promises the rest.
+        let result = unsafe { work(&mut QueuePairAttributes::new(NonNull::from(&mut long))) };
+        short.cap = long.cap;
+        result
     }
 
     /// The protection domain, if one is given; and whether that is on the device.

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Memberships in multicast groups.
+//!
+//! The kernel hands the number of a membership back with its events. They count for the id and for the membership.
+
+use super::event::{About, NO_PARAM};
+use super::family::{self, Commands};
+use super::id::CmId;
+use super::ledger::Ledger;
+use super::{parameters, synchronous};
+use crate::ctypes::{
+    RDMA_CM_EVENT_MULTICAST_ERROR, RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_MC_JOIN_FLAG_FULLMEMBER,
+    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, ibv_gid, rdma_cm_event, rdma_cm_mc_join_flags,
+};
+use crate::errno::{Errno, Result};
+use crate::sync::{Key, Lock, Table};
+use crate::sys::thread::{self, uncancellable};
+use crate::uapi::{EventReply, JoinIpMcast, JoinMcast, LeaveMcast};
+use crate::ucma;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// One id in one group.
+pub struct Membership {
+    id: Arc<CmId>,
+    key: Key,
+    address: Vec<u8>,
+    flags: rdma_cm_mc_join_flags,
+    /// The application's own, which events carry where others have private data.
+    context: AtomicPtr<c_void>,
+    /// The kernel's number, once it is known.
+    handle: OnceLock<u32>,
+    ledger: Ledger,
+    /// The group that the id's queue pair receives from.
+    attached: Lock<Option<(ibv_gid, u16)>>,
+}
+
+static MEMBERSHIPS: Table<Arc<Membership>> = Table::new();
+
+/// The number of a membership for the kernel: one that no id has, since keys of ids and memberships may be equal.
+fn uid(key: Key) -> u64 {
+    !key.raw()
+}
+
+/// The membership of that number.
+pub fn of_uid(uid: u64) -> Option<Arc<Membership>> {
+    MEMBERSHIPS.get(Key::from_raw(!uid))
+}
+
+/// Joins a group. An id with a channel of its own waits until it is a member. EINVAL for a family that the connection
+/// manager does not know, EOPNOTSUPP for flags that the kernel's commands have no place for.
+pub fn join(
+    id: &Arc<CmId>,
+    address: &[u8],
+    flags: rdma_cm_mc_join_flags,
+    context: *mut c_void,
+) -> Result<()> {
+    uncancellable(|| {
+        let commands = Commands::of_kernel(id.fd())?;
+        let size = family::size(family::family(address), commands)?;
+        if commands == Commands::IpOnly && flags != RDMA_MC_JOIN_FLAG_FULLMEMBER {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        let owner = Arc::clone(id);
+        // Its event may come before the kernel's answer: it has to be known before.
+        let membership = MEMBERSHIPS.insert_with(|key| {
+            Ok(Arc::new(Membership {
+                id: owner,
+                key,
+                address: address.to_owned(),
+                flags,
+                context: AtomicPtr::new(context),
+                handle: OnceLock::new(),
+                ledger: Ledger::default(),
+                attached: Lock::default(),
+            }))
+        })?;
+        let joined = match commands {
+            Commands::AnyFamily => ucma::request(
+                &id.fd(),
+                JoinMcast {
+                    response: 0,
+                    uid: uid(membership.key),
+                    id: id.handle(),
+                    addr_size: size as u16,
+                    join_flags: flags as u16,
+                    addr: family::storage(address),
+                },
+            ),
+            Commands::IpOnly => ucma::request(
+                &id.fd(),
+                JoinIpMcast {
+                    response: 0,
+                    uid: uid(membership.key),
+                    addr: family::ip(address),
+                    id: id.handle(),
+                },
+            ),
+        };
+        let handle = joined.inspect_err(|_| drop(MEMBERSHIPS.remove(membership.key)))?.id;
+        let _ = membership.handle.set(handle);
+        id.memberships().lock().push(membership);
+        Ok(())
+    })?;
+    synchronous::complete(id, &[RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_CM_EVENT_MULTICAST_ERROR])
+}
+
+/// Leaves the group, which its queue pair does not receive from any more; of several memberships in it the last joined.
+/// Waits for events of the membership that other threads have not acknowledged. EADDRNOTAVAIL for a group that the id is
+/// not in.
+pub fn leave(id: &CmId, address: &[u8]) -> Result<()> {
+    uncancellable(|| {
+        let mut memberships = id.memberships().lock();
+        let position = memberships.iter().rposition(|membership| membership.address == address);
+        let membership = memberships.remove(position.ok_or(Errno::EADDRNOTAVAIL)?);
+        drop(memberships);
+        membership.detach();
+        let number = membership.handle.get().copied().unwrap_or_default();
+        let result = ucma::request(&id.fd(), LeaveMcast { response: 0, id: number, reserved: 0 });
+        match result {
+            Ok(reply) => membership.ledger.settle(reply.events_reported),
+            // The kernel has forgotten it, or refuses every command of this process.
+            Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => {}
+            Err(error) => {
+                id.memberships().lock().push(membership);
+                return Err(error);
+            }
+        }
+        drop(MEMBERSHIPS.remove(membership.key));
+        result.map(|_| ())
+    })
+}
+
+/// Forgets all memberships of an id that is destroyed: the kernel has ended them.
+pub fn forget_all(id: &CmId) {
+    let memberships = std::mem::take(&mut *id.memberships().lock());
+    for membership in memberships {
+        drop(MEMBERSHIPS.remove(membership.key));
+    }
+}
+
+impl Membership {
+    /// The account of its events.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The id that is the member.
+    pub fn id(&self) -> &Arc<CmId> {
+        &self.id
+    }
+
+    /// Fills `public` with an event of the membership. A queue pair that is there receives from the group from now on.
+    pub fn happened(&self, reply: &EventReply, public: &mut rdma_cm_event) -> About {
+        public.event = reply.event;
+        public.status = reply.status as i32;
+        public.param = NO_PARAM;
+        let context = self.context.load(Ordering::Relaxed);
+        public.param.ud = match reply.event {
+            RDMA_CM_EVENT_MULTICAST_JOIN => parameters::datagram(reply.param.ud(), context),
+            _ => parameters::no_datagram(context),
+        };
+        if reply.event == RDMA_CM_EVENT_MULTICAST_JOIN
+            && let Err(error) = self.attach(reply)
+        {
+            public.event = RDMA_CM_EVENT_MULTICAST_ERROR;
+            public.status = -error.raw();
+        }
+        self.ledger.hand_out(thread::current());
+        About { id: Arc::clone(&self.id), listener: None }
+    }
+
+    fn attach(&self, reply: &EventReply) -> Result<()> {
+        if self.flags == RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER {
+            return Ok(());
+        }
+        let handle = &reply.param.ud().ah_attr;
+        let group = ibv_gid { raw: handle.grh.dgid };
+        let _queues = self.id.queues().lock();
+        let Some(queue_pair) = self.id.queue_pair() else { return Ok(()) };
+        queue_pair.attach(&group, handle.dlid)?;
+        *self.attached.lock() = Some((group, handle.dlid));
+        Ok(())
+    }
+
+    fn detach(&self) {
+        let _queues = self.id.queues().lock();
+        let attached = self.attached.lock().take();
+        if let (Some((group, lid)), Some(queue_pair)) = (attached, self.id.queue_pair()) {
+            // Without success the group still ends with the membership.
+            let _ = queue_pair.detach(&group, lid);
+        }
+    }
+}
