@@ -573,6 +573,40 @@ struct ibv_context **rdma_get_devices(int *num_devices);
 void rdma_free_devices(struct ibv_context **list);
 
 /**
+ * Makes an id with a channel of its own from an address of rdma_getaddrinfo(). With RAI_PASSIVE it is bound, ready for
+ * rdma_listen(); else its address and route are resolved, ready for rdma_connect(). With attributes it gets a queue
+ * pair, or, with RAI_PASSIVE, each id of rdma_get_request() does. NULL for pd stands for the device's own.
+ *
+ * Resolving the address and the route may take 2000 ms each, or what the environment variable
+ * RDMACM_RESOLVE_TIMEOUT_MS says.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id or res; those of rdma_create_id(), rdma_bind_addr(), rdma_resolve_addr(),
+ * rdma_resolve_route() and rdma_create_qp().
+ */
+int rdma_create_ep(struct rdma_cm_id **id,
+                   struct rdma_addrinfo *res,
+                   struct ibv_pd *pd,
+                   struct ibv_qp_init_attr *qp_init_attr);
+
+/** Ends an id, with its queue pair and its shared receive queue. NULL is ignored. */
+void rdma_destroy_ep(struct rdma_cm_id *id);
+
+/**
+ * Waits for the next connection request of a listener that has a channel of its own. *id is the new id, which has one
+ * too; its event is in (*id)->event until the next call on it.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL and for a listener on a channel of the application, EINTR if a signal ended the
+ * wait. A request that cannot be had is refused, and errno says why, such as EMFILE or ENOMEM: the next call waits for
+ * the next one.
+ */
+int rdma_get_request(struct rdma_cm_id *listen,
+                     struct rdma_cm_id **id);
+
+/**
  * Takes the next event of a channel, and waits for one unless the channel's descriptor is non-blocking. Give it back
  * with rdma_ack_cm_event(), from whichever thread.
  *
@@ -659,6 +693,44 @@ __be16 rdma_get_src_port(struct rdma_cm_id *id);
 
 /** The remote port number of an id, in network byte order; 0 if it has none. */
 __be16 rdma_get_dst_port(struct rdma_cm_id *id);
+
+/**
+ * Joins a multicast group as a full member. The queue pair of the id, if it has one, receives from the group.
+ *
+ * The result is RDMA_CM_EVENT_MULTICAST_JOIN or RDMA_CM_EVENT_MULTICAST_ERROR; either has the context in
+ * event->param.ud.private_data.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id or addr, for an address of an unknown family, and for an id without device.
+ * On an id with a channel of its own also what the event tells.
+ */
+int rdma_join_multicast(struct rdma_cm_id *id,
+                        struct sockaddr *addr,
+                        void *context);
+
+/**
+ * As rdma_join_multicast(), with the kind of membership. Both fields of the attributes have to be set.
+ *
+ * Errors:
+ *
+ * As rdma_join_multicast(); EINVAL for an unknown kind, EOPNOTSUPP for unknown bits in comp_mask and for a kind that the
+ * kernel does not know.
+ */
+int rdma_join_multicast_ex(struct rdma_cm_id *id,
+                           struct rdma_cm_join_mc_attr_ex *mc_join_attr,
+                           void *context);
+
+/**
+ * Leaves a multicast group. Waits until other threads have acknowledged the events of the membership that they hold.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL and for an address of an unknown family, EADDRNOTAVAIL for a group that the id is
+ * not in.
+ */
+int rdma_leave_multicast(struct rdma_cm_id *id,
+                         struct sockaddr *addr);
 
 /**
  * Sets an option of an id: a value of enum rdma_option_level, an option of that level, and the value with its length
