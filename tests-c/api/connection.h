@@ -74,7 +74,7 @@ struct resources {
 };
 
 struct resources count_resources(void);
-/* Fails unless the count is again what it was; ids and descriptors may take a moment. */
+/* Fails if there are more now; ids and descriptors may take a moment. A device may have been closed since. */
 void check_resources(const struct resources *before);
 
 /* Runs a function in a child process, which begins before anything of the library is used. */

@@ -98,6 +98,12 @@ struct resources count_resources(void)
 	};
 }
 
+static bool has_grown(const struct resources *before, const struct resources *now)
+{
+	return now->ids > before->ids || now->qps > before->qps || now->cqs > before->cqs || now->pds > before->pds ||
+	       now->fds > before->fds;
+}
+
 void check_resources(const struct resources *before)
 {
 	uint64_t limit = now_ms() + 3000;
@@ -105,7 +111,7 @@ void check_resources(const struct resources *before)
 
 	do {
 		now = count_resources();
-		if (!memcmp(before, &now, sizeof(now)))
+		if (!has_grown(before, &now))
 			return;
 		sleep_ms(100);
 	} while (now_ms() < limit);
