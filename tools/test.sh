@@ -48,7 +48,10 @@ step check-install make --no-print-directory check-install
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
 for results in build/lab/out/*; do
     kernel=$(basename "$results")
-    step "compare-$kernel" tests-c/compare.sh "$results/ours/user-event" "$results/system/user-event" docs/differences.md
+    for suite in user-event api; do
+        [[ ! -d $results/ours/$suite ]] ||
+            step "compare-$kernel-$suite" tests-c/compare.sh "$results"/{ours,system}/"$suite" docs/differences.md
+    done
 done
 
 [[ ${#failures[@]} -eq 0 ]] || printf 'failed: %s\n' "${failures[@]}"

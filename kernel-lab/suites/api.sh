@@ -6,6 +6,8 @@ source /work/lab/guest/lib.sh
 
 PROGRAMS=(listen connect private_data reject disconnect establish qp_attr ece queue_pair shared_queue datagram multicast
     waiting endpoint messages moving)
+# Those with memory of the library's own to lose.
+CHECKED=(connect queue_pair shared_queue datagram multicast waiting endpoint messages moving racing)
 
 # The address that tests-c/api/connection.h names.
 ipv6_up() {
@@ -28,3 +30,15 @@ for program in "${PROGRAMS[@]}"; do
 done
 # Hundreds of remarks, which are there for the comparison.
 run_program /work/tests/api/dump | expected | grep -v '^#'
+
+# The C library has no defence against the races, and may crash; of the load only ours is to be known.
+[[ $LAB_LIB == ours ]] || exit 0
+run_program -t 300 -n racing.alone /work/tests/api/racing
+run_program -t 900 -n load.alone /work/tests/api/load &
+
+# Under the checker everything is slower, and fewer rounds tell as much.
+export TEST_SCALE=5 TEST_ROUNDS=10
+for program in "${CHECKED[@]}"; do
+    run_program -t 300 -n "$program.asan" "/work/tests-asan/api/$program"
+done
+wait

@@ -14,7 +14,7 @@ use crate::ctypes::{
     rdma_cm_event_type,
 };
 use crate::diag;
-use crate::errno::Result;
+use crate::errno::{Errno, Result};
 use crate::sys::thread::uncancellable;
 use crate::uapi::{EventReply, MAX_PRIVATE_DATA};
 use std::ffi::c_void;
@@ -141,8 +141,15 @@ fn new_id(listener: &CmId, reply: &EventReply) -> Result<Arc<CmId>> {
     let remote = ibv_ece { vendor_id: reply.ece.vendor_id, options: reply.ece.attr_mod, comp_mask: 0 };
     let connection = Connection::requested(reply.param.conn(), remote);
     let id = CmId::of_request(listener, reply.id, connection)?;
-    let moved = if listener.is_synchronous() { migrate::migrate(&id, None) } else { Ok(()) };
-    match moved.and_then(|()| query::requested(&id)) {
+    let prepare = || {
+        let moved = if listener.is_synchronous() { migrate::migrate(&id, None) } else { Ok(()) };
+        moved.and_then(|()| query::requested(&id))
+    };
+    let prepared = match prepare() {
+        Err(Errno::EINVAL) if migrate::follow(listener, &id) => prepare(),
+        result => result,
+    };
+    match prepared {
         Ok(()) => Ok(id),
         Err(error) => super::id::destroy(&id).and(Err(error)),
     }

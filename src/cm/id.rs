@@ -194,6 +194,11 @@ impl CmId {
         unsafe { (*self.public()).channel = entered.cast::<rdma_event_channel>() };
     }
 
+    /// The channels that the id has been on, and the one that it is on.
+    pub fn channels(&self) -> Vec<Arc<Channel>> {
+        self.channels.lock().clone()
+    }
+
     /// Whether the channel is the id's own: calls on it wait for their event.
     pub fn is_synchronous(&self) -> bool {
         self.synchronous.load(Ordering::Acquire)

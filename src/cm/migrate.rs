@@ -41,3 +41,13 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     id.ledger().settle(reported);
     Ok(())
 }
+
+/// Brings the new id of a request to where its listener is. When a listener moves, the kernel moves the requests that
+/// are pending, but leaves their ids on the old channel, where no command finds them by the new one. False if the id is
+/// on none of the listener's former channels.
+pub fn follow(listener: &CmId, id: &CmId) -> bool {
+    listener.channels().iter().filter(|old| !old.is_closed()).any(|old| {
+        let command = MigrateId { id: id.handle(), fd: old.fd().0 as u32, ..FromZeros::new_zeroed() };
+        ucma::request(&id.fd(), command).is_ok()
+    })
+}
