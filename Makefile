@@ -24,7 +24,7 @@ CARGO ?= cargo
 
 SHIPPED := $(BUILD)/librdmacm.so.1
 STATIC := $(BUILD)/librdmacm.a
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(shell tools/list-usable.sh examples/*.c))
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 STATIC_EXAMPLES := $(EXAMPLES:%=%-static)
 ARCHIVE := $(or $(CARGO_TARGET_DIR),target)/release/librdmacm.a
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')

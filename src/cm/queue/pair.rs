@@ -5,6 +5,7 @@ use super::{Queues, state};
 use crate::cm::device::Device;
 use crate::cm::id::CmId;
 use crate::ctypes::{IBV_QPT_XRC_RECV, IBV_QPT_XRC_SEND, ibv_cq, ibv_ece};
+use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sys::thread::uncancellable;
 use crate::verbs::{CompletionQueue, Context, QueuePair, QueuePairAttributes, SharedQueue};
@@ -23,7 +24,9 @@ pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()>
         }
         fill_in_domains(id, device, attributes)?;
         let made = fill_in_queues(id, context, attributes)?;
-        let queue_pair = QueuePair::create(context, attributes)?;
+        let queue_pair = QueuePair::create(context, attributes).inspect_err(|error| {
+            diag::line(format_args!("no queue pair of {:?}: {error:?}", attributes.sizes()));
+        })?;
         let is_reply = start_ece(id, *queue_pair)?;
         if id.is_datagram() {
             state::ready_for_datagrams(id, *queue_pair)?;
