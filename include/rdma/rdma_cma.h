@@ -422,6 +422,34 @@ int rdma_getaddrinfo(const char *node,
                      const struct rdma_addrinfo *hints,
                      struct rdma_addrinfo **res);
 
+/**
+ * Finds addresses as rdma_getaddrinfo() does and reports them by RDMA_CM_EVENT_ADDRINFO_RESOLVED: rdma_query_addrinfo()
+ * gives the list. With RAI_SA in hints, and no node, it looks for a service on the InfiniBand port that the id is
+ * bound to, by number or name, without waiting: the event may be RDMA_CM_EVENT_ADDRINFO_ERROR.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL in id and for arguments that do not fit, EBUSY before the last list was taken,
+ * ENOENT for an unknown node, EAGAIN for one that cannot be found out now, EOPNOTSUPP for RAI_SA with a node or with
+ * RAI_DNS and for a kernel that cannot look for services, ENOMEM. On an id with a channel of its own also what the
+ * event tells.
+ */
+int rdma_resolve_addrinfo(struct rdma_cm_id *id,
+                          const char *node,
+                          const char *service,
+                          const struct rdma_addrinfo *hints);
+
+/**
+ * Stores the list that rdma_resolve_addrinfo() found at info, to be freed with rdma_freeaddrinfo(). Each list can be
+ * taken once.
+ *
+ * Errors:
+ *
+ * 0, or -1 and errno: EINVAL for NULL, ENOENT if there is no list, ENOMEM.
+ */
+int rdma_query_addrinfo(struct rdma_cm_id *id,
+                        struct rdma_addrinfo **info);
+
 /** Frees a list of rdma_getaddrinfo() or rdma_query_addrinfo(). NULL is ignored. */
 void rdma_freeaddrinfo(struct rdma_addrinfo *res);
 

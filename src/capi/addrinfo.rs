@@ -3,9 +3,9 @@
 
 use super::{borrow, ret};
 use crate::cm;
-use crate::ctypes::rdma_addrinfo;
+use crate::ctypes::{rdma_addrinfo, rdma_cm_id};
 use crate::errno::Errno;
-use crate::resolve::list;
+use crate::resolve::{List, list};
 use std::ffi::{c_char, c_int};
 use std::ptr;
 
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn rdma_getaddrinfo(
     // SAFETY: the caller's promise.
     let (node, service, hints) =
         unsafe { (borrow::optional_text(node), borrow::optional_text(service), borrow::hints(hints)) };
-    let found = cm::addrinfo::search(node, service, hints.as_ref());
+    let found = cm::addrinfo::search(node, service, hints.as_ref()).and_then(|found| Ok(List::of(&found)?));
     let (list, code) = match found {
         Ok(list) => (list.into_raw(), 0),
         Err(failure) => (ptr::null_mut(), ret::code(failure.code, failure.errno)),
@@ -50,6 +50,58 @@ pub unsafe extern "C" fn rdma_getaddrinfo(
     // SAFETY: checked for NULL; the caller promises the rest.
     unsafe { *res = list };
     code
+}
+
+/// Finds addresses as rdma_getaddrinfo() does and reports them by RDMA_CM_EVENT_ADDRINFO_RESOLVED: rdma_query_addrinfo()
+/// gives the list. With RAI_SA in hints, and no node, it looks for a service on the InfiniBand port that the id is
+/// bound to, by number or name, without waiting: the event may be RDMA_CM_EVENT_ADDRINFO_ERROR.
+///
+/// # Errors
+///
+/// 0, or -1 and errno: EINVAL for NULL in id and for arguments that do not fit, EBUSY before the last list was taken,
+/// ENOENT for an unknown node, EAGAIN for one that cannot be found out now, EOPNOTSUPP for RAI_SA with a node or with
+/// RAI_DNS and for a kernel that cannot look for services, ENOMEM. On an id with a channel of its own also what the
+/// event tells.
+///
+/// # Safety
+///
+/// The id is NULL or not destroyed; strings and hints are NULL or valid, with addresses and a route of the lengths
+/// that they say.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rdma_resolve_addrinfo(
+    id: *mut rdma_cm_id,
+    node: *const c_char,
+    service: *const c_char,
+    hints: *const rdma_addrinfo,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let (id, node, service, hints) = unsafe {
+        (borrow::id(id), borrow::optional_text(node), borrow::optional_text(service), borrow::hints(hints))
+    };
+    ret::status(id.and_then(|id| cm::addrinfo::resolve(id, node, service, hints.as_ref())))
+}
+
+/// Stores the list that rdma_resolve_addrinfo() found at info, to be freed with rdma_freeaddrinfo(). Each list can be
+/// taken once.
+///
+/// # Errors
+///
+/// 0, or -1 and errno: EINVAL for NULL, ENOENT if there is no list, ENOMEM.
+///
+/// # Safety
+///
+/// The id is NULL or not destroyed; info is NULL or has room for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rdma_query_addrinfo(id: *mut rdma_cm_id, info: *mut *mut rdma_addrinfo) -> c_int {
+    if info.is_null() {
+        return ret::status(Err(Errno::EINVAL));
+    }
+    // SAFETY: the caller's promise.
+    let found = unsafe { borrow::id(id) }.and_then(|id| id.resolution().take());
+    ret::status(found.and_then(|found| List::of(&found)).map(|list| {
+        // SAFETY: checked for NULL; the caller promises the rest.
+        unsafe { *info = list.into_raw() };
+    }))
 }
 
 /// Frees a list of rdma_getaddrinfo() or rdma_query_addrinfo(). NULL is ignored.

@@ -9,7 +9,8 @@ use crate::ctypes::{
     RDMA_CM_EVENT_ROUTE_RESOLVED,
 };
 use crate::errno::{Errno, Result};
-use crate::resolve::{AddrInfo, ibacm};
+use crate::resolve::{AddrInfo, ibacm, sockaddr};
+use crate::sys::local;
 use crate::uapi::{Bind, BindIp, ResolveAddr, ResolveIp, ResolveRoute};
 use crate::ucma;
 use std::time::Duration;
@@ -20,16 +21,24 @@ pub fn bind(id: &CmId, address: &[u8]) -> Result<()> {
     let fd = id.fd();
     let commands = Commands::of_kernel(fd)?;
     let size = family::size(family::family(address), commands)?;
-    match commands {
+    let bound = match commands {
         Commands::AnyFamily => {
             let addr = family::storage(address);
-            ucma::order(&fd, Bind { id: id.handle(), addr_size: size as u16, reserved: 0, addr })?;
+            ucma::order(&fd, Bind { id: id.handle(), addr_size: size as u16, reserved: 0, addr })
         }
         Commands::IpOnly => {
-            ucma::order(&fd, BindIp { response: 0, addr: family::ip(address), id: id.handle() })?;
+            ucma::order(&fd, BindIp { response: 0, addr: family::ip(address), id: id.handle() })
         }
-    }
+    };
+    bound.map_err(|error| if is_port_taken(error, address) { Errno::EADDRINUSE } else { error })?;
     query::bound(id)
+}
+
+/// The kernel calls an address not available also where its port is taken, if one of the two ids in question is bound
+/// to the wildcard.
+fn is_port_taken(error: Errno, address: &[u8]) -> bool {
+    error == Errno::EADDRNOTAVAIL
+        && sockaddr::ip(address).is_some_and(|address| address.port() != 0 && local::is_local(address))
 }
 
 /// Starts to find the device and the hardware address towards `destination`. An id with a channel of its own waits for

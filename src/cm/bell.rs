@@ -12,17 +12,17 @@
 //! Nothing here may be cancelled.
 
 use super::channel::Channel;
-use super::event::{About, NO_PARAM};
+use super::event::About;
 use super::id::CmId;
 use super::uid::{IDS, hidden};
-use super::wake;
-use crate::ctypes::{RDMA_CM_EVENT_USER, rdma_cm_event};
+use super::user::Written;
+use super::{decode, wake};
+use crate::ctypes::rdma_cm_event;
 use crate::errno::{Errno, Result};
 use crate::sync::{Key, Lock};
 use crate::sys::thread::uncancellable;
 use crate::ucma::Fd;
 use std::collections::VecDeque;
-use std::ffi::c_int;
 
 /// Most bells that hang on a channel: each takes memory and a port in the kernel.
 const MOST: usize = 256;
@@ -43,26 +43,25 @@ struct Waiting {
 
 struct UserEvent {
     id: Key,
-    status: c_int,
-    arg: u64,
+    written: Written,
 }
 
 /// Queues a user event of the id. When this returns the event is in the channel, as on a kernel with the command: a
 /// non-blocking read right afterwards sees it. ENODEV without any RDMA device; what the kernel says otherwise.
 #[cold]
 #[inline(never)]
-pub fn write(id: &CmId, status: c_int, arg: u64) -> Result<()> {
+pub fn write(id: &CmId, written: Written) -> Result<()> {
     uncancellable(|| {
         let _staying = id.staying().lock();
         let channel = id.channel();
         // The kernel also refuses an id that is just moving to another channel. Now it stays where it is.
-        match wake::command(channel.fd(), id.handle(), status, arg) {
+        match wake::command(channel.fd(), id.handle(), written) {
             Err(Errno::EINVAL) => {}
             other => return other,
         }
         let mut waiting = channel.bells().0.lock();
         waiting.events.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
-        waiting.events.push_back(UserEvent { id: id.key(), status, arg });
+        waiting.events.push_back(UserEvent { id: id.key(), written });
         waiting.hang(channel.fd()).inspect_err(|_| {
             // If a bell cannot be hung, the last event has none.
             waiting.events.pop_back();
@@ -85,11 +84,7 @@ pub fn answer(channel: &Channel, bell: u32, public: &mut rdma_cm_event) -> Optio
         // Without success the next one tries again: nothing is lost.
         let _ = waiting.hang(channel.fd());
         drop(waiting);
-        public.event = RDMA_CM_EVENT_USER;
-        public.status = event.status;
-        public.param = NO_PARAM;
-        public.param.arg = event.arg;
-        Some(About { id: id?, listener: None })
+        decode::written(id?, event.written, public)
     })
 }
 

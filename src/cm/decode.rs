@@ -5,13 +5,14 @@ use super::connection::Connection;
 use super::connection::handshake::{self, Answered};
 use super::event::{About, NO_PARAM, PrivateData};
 use super::id::CmId;
-use super::{migrate, parameters, query};
+use super::user::Written;
+use super::{migrate, parameters, query, service};
 use crate::ctypes::{
-    RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR,
-    RDMA_CM_EVENT_CONNECT_REQUEST, RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DEVICE_REMOVAL,
-    RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED,
-    RDMA_CM_EVENT_ROUTE_ERROR, RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event,
-    rdma_cm_event_type,
+    RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDRINFO_ERROR,
+    RDMA_CM_EVENT_ADDRINFO_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_CONNECT_REQUEST,
+    RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_DISCONNECTED,
+    RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_ROUTE_ERROR,
+    RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event, rdma_cm_event_type,
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
@@ -64,7 +65,16 @@ fn decode_own(
             turn_into(RDMA_CM_EVENT_ROUTE_ERROR, query::route_resolved(&id), public);
             true
         }
-        RDMA_CM_EVENT_INTERNAL => false,
+        RDMA_CM_EVENT_ADDRINFO_RESOLVED => {
+            let found = service::found(&id).map(|found| id.resolution().succeed(found));
+            turn_into(RDMA_CM_EVENT_ADDRINFO_ERROR, found.inspect_err(|_| id.resolution().fail()), public);
+            true
+        }
+        RDMA_CM_EVENT_ADDRINFO_ERROR => {
+            id.resolution().fail();
+            true
+        }
+        RDMA_CM_EVENT_INTERNAL => internal(reply.param.arg(), public),
         RDMA_CM_EVENT_REJECTED => handshake::refused(&id),
         RDMA_CM_EVENT_DISCONNECTED => handshake::ended(&id),
         RDMA_CM_EVENT_DEVICE_REMOVAL => {
@@ -80,7 +90,11 @@ fn decode_own(
         return Ok(None);
     }
     match reply.event {
-        RDMA_CM_EVENT_ADDR_RESOLVED | RDMA_CM_EVENT_ROUTE_RESOLVED => {}
+        RDMA_CM_EVENT_ADDR_RESOLVED
+        | RDMA_CM_EVENT_ROUTE_RESOLVED
+        | RDMA_CM_EVENT_ADDRINFO_RESOLVED
+        | RDMA_CM_EVENT_ADDRINFO_ERROR
+        | RDMA_CM_EVENT_INTERNAL => {}
         _ if id.is_datagram() => {
             let ud = reply.param.ud();
             let data = private_data.take(&ud.private_data, ud.private_data_len);
@@ -98,6 +112,31 @@ fn decode_own(
         _ => {}
     }
     Ok(Some(About { id, listener: None }))
+}
+
+/// Fills `public` with an event that was written, but not to the kernel. None if it is not for the application.
+pub fn written(id: Arc<CmId>, written: Written, public: &mut rdma_cm_event) -> Option<About> {
+    public.event = written.event;
+    public.status = written.status;
+    public.param = NO_PARAM;
+    if written.event != RDMA_CM_EVENT_INTERNAL {
+        public.param.arg = written.arg;
+    } else if !internal(written.arg, public) {
+        id.ledger().discard();
+        return None;
+    }
+    Some(About { id, listener: None })
+}
+
+/// An event of the library's own, which the argument names. False if that is unknown.
+fn internal(arg: u64, public: &mut rdma_cm_event) -> bool {
+    let known = arg == u64::from(RDMA_CM_EVENT_ADDRINFO_RESOLVED);
+    if known {
+        public.event = RDMA_CM_EVENT_ADDRINFO_RESOLVED;
+    } else {
+        diag::line(format_args!("discarding internal event {arg}"));
+    }
+    known
 }
 
 /// A good event whose processing failed here is the error event.

@@ -4,6 +4,7 @@
 //! The application reads and writes the public struct whenever it likes, from any thread. So no reference to it ever
 //! exists here: single fields are read and written through its address.
 
+use super::addrinfo::Resolution;
 use super::channel::Channel;
 use super::connection::Connection;
 use super::device::{Device, Name};
@@ -52,6 +53,7 @@ pub struct CmId {
     /// Whether the channel is the id's own, because the application gave none.
     synchronous: AtomicBool,
     device: OnceLock<InUse>,
+    resolution: Resolution,
 }
 
 // SAFETY: the public struct belongs to the application, which may read and write it in any thread; all else is
@@ -123,6 +125,7 @@ impl CmId {
             channels: Lock::new(vec![channel]),
             synchronous: AtomicBool::new(synchronous),
             device: OnceLock::new(),
+            resolution: Resolution::default(),
         }
     }
 
@@ -247,6 +250,11 @@ impl CmId {
     /// As long as this is locked the id stays on its channel.
     pub fn staying(&self) -> &Lock<()> {
         &self.staying
+    }
+
+    /// What addresses are looked for or found for it.
+    pub fn resolution(&self) -> &Resolution {
+        &self.resolution
     }
 
     /// The account of its events.

@@ -35,6 +35,7 @@ pub mod pool;
 mod public;
 mod query;
 pub mod queue;
+mod service;
 mod synchronous;
 mod uid;
 pub mod user;

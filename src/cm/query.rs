@@ -68,7 +68,8 @@ pub fn requested(id: &CmId) -> Result<()> {
     }
 }
 
-fn addresses(id: &CmId) -> Result<()> {
+/// Addresses and device.
+pub fn addresses(id: &CmId) -> Result<()> {
     let mut reply = QueryAddrReply { ibdev_index: NO_INDEX, ..FromZeros::new_zeroed() };
     ucma::execute(&id.fd(), QueryAddr::new(id.handle()), &mut reply)?;
     let part = |address: &'_ [u8; 128], size: u16| {

@@ -1,22 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Events that the application writes itself.
+//! Events that the application writes itself, and one that this library does.
 
 use super::id::CmId;
 use super::{bell, wake};
-use crate::ctypes::{RDMA_CM_EVENT_USER, rdma_cm_event_type};
+use crate::ctypes::{
+    RDMA_CM_EVENT_ADDRINFO_RESOLVED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_USER, rdma_cm_event_type,
+};
 use crate::errno::{Errno, Result};
 use std::ffi::c_int;
 
+/// An event as it is written.
+#[derive(Clone, Copy)]
+pub struct Written {
+    /// RDMA_CM_EVENT_USER, or RDMA_CM_EVENT_INTERNAL.
+    pub event: rdma_cm_event_type,
+    /// The application's own.
+    pub status: c_int,
+    /// The application's own, or what an internal event means.
+    pub arg: u64,
+}
+
 /// Puts a user event at the end of the queue of the id's channel. EINVAL for any other kind; ENODEV if the kernel has
-/// no command for it and no active port either.
+/// no command for it and no RDMA device either.
 #[inline]
 pub fn write(id: &CmId, event: rdma_cm_event_type, status: c_int, arg: u64) -> Result<()> {
     if event != RDMA_CM_EVENT_USER {
         return Err(Errno::EINVAL);
     }
-    match wake::write(id.fd(), id.handle(), status, arg) {
-        Err(Errno::EINVAL) => bell::write(id, status, arg),
-        Err(Errno::EFAULT) => wake::write_whole(id.fd(), id.handle(), status, arg),
+    put(id, Written { event, status, arg })
+}
+
+/// Puts RDMA_CM_EVENT_ADDRINFO_RESOLVED at the end of the queue of the id's channel.
+pub fn announce_addresses(id: &CmId) -> Result<()> {
+    let arg = RDMA_CM_EVENT_ADDRINFO_RESOLVED.into();
+    put(id, Written { event: RDMA_CM_EVENT_INTERNAL, status: 0, arg })
+}
+
+#[inline(always)]
+fn put(id: &CmId, event: Written) -> Result<()> {
+    match wake::write(id.fd(), id.handle(), event) {
+        Err(Errno::EINVAL) => bell::write(id, event),
+        Err(Errno::EFAULT) => wake::write_whole(id.fd(), id.handle(), event),
         other => other,
     }
 }

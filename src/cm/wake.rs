@@ -4,14 +4,16 @@
 
 use super::family;
 use super::uid::hidden;
+use super::user::Written;
 use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_IPOIB, rdma_port_space};
 use crate::errno::{Errno, Result};
 use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteCmEvent, WriteUserEvent};
 use crate::ucma::{self, Fd};
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zerocopy::FromZeros;
 
+/// A user event that nobody looks into.
+const EMPTY: Written = Written { event: RDMA_CM_EVENT_USER, status: 0, arg: 0 };
 /// A kernel number that no id has.
 const NO_ID: u32 = u32::MAX;
 
@@ -24,14 +26,14 @@ pub fn is_command_missing() -> bool {
     MISSING.load(Ordering::Relaxed)
 }
 
-/// Puts a user event of a live id into its channel by command. EINVAL if the kernel lacks the command or does not want
+/// Puts an event of a live id into its channel by command. EINVAL if the kernel lacks the command or does not want
 /// it for this id.
 #[inline]
-pub fn write(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
+pub fn write(fd: Fd, handle: u32, event: Written) -> Result<()> {
     if is_command_missing() {
         return Err(Errno::EINVAL);
     }
-    let result = command(fd, handle, status, arg);
+    let result = command(fd, handle, event);
     if result == Err(Errno::EINVAL) {
         probe(fd);
     }
@@ -40,18 +42,14 @@ pub fn write(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
 
 /// As [`write()`], but asks the kernel in any case. So EINVAL means that the channel is in order.
 #[inline]
-pub fn command(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
-    ucma::order(
-        &fd,
-        WriteUserEvent { id: handle, reserved: 0, event: RDMA_CM_EVENT_USER, status: status as u32, arg },
-    )
+pub fn command(fd: Fd, handle: u32, Written { event, status, arg }: Written) -> Result<()> {
+    ucma::order(&fd, WriteUserEvent { id: handle, reserved: 0, event, status: status as u32, arg })
 }
 
 /// As [`write()`], with the whole of the kernel's struct: a kernel reads all of it, whatever the length of the message,
 /// and at the very top of a small stack there is nothing to read behind a short one (EFAULT).
 #[cold]
-pub fn write_whole(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
-    let event = RDMA_CM_EVENT_USER;
+pub fn write_whole(fd: Fd, handle: u32, Written { event, status, arg }: Written) -> Result<()> {
     ucma::order(
         &fd,
         WriteCmEvent { id: handle, reserved: 0, event, status: status as u32, param: arg.into() },
@@ -62,7 +60,7 @@ pub fn write_whole(fd: Fd, handle: u32, status: c_int, arg: u64) -> Result<()> {
 /// unknown command.
 #[cold]
 fn probe(fd: Fd) {
-    if command(fd, NO_ID, 0, 0) == Err(Errno::EINVAL) {
+    if command(fd, NO_ID, EMPTY) == Err(Errno::EINVAL) {
         MISSING.store(true, Ordering::Relaxed);
     }
 }
@@ -112,7 +110,7 @@ pub fn end(fd: Fd, handle: u32) -> Result<DestroyIdReply> {
 /// descriptor.
 pub fn one_waiter(fd: Fd) -> Result<()> {
     let id = hide(fd, RDMA_PS_IPOIB, hidden::WAKE_UP)?;
-    match write(fd, id, 0, 0) {
+    match write(fd, id, EMPTY) {
         Err(Errno::EINVAL) => resolve(fd, id),
         other => other,
     }

@@ -101,6 +101,8 @@ pub type ibv_event_type = c_uint;
 pub type ibv_atomic_cap = c_uint;
 /// State of a port.
 pub type ibv_port_state = c_uint;
+/// The port is up and configured.
+pub const IBV_PORT_ACTIVE: ibv_port_state = 4;
 /// Largest packet, as a power of two: 1 is 256 bytes, 5 is 4096.
 pub type ibv_mtu = c_uint;
 

@@ -5,7 +5,7 @@ use crate::ctypes::{RDMA_IB_IP_PORT_MASK, RDMA_IB_IP_PS_MASK};
 use crate::uapi::{AF_IB, SockaddrIb};
 use std::ffi::c_int;
 use std::mem::offset_of;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use zerocopy::{FromZeros, IntoBytes};
 
 /// Where the GID and the port, which is the end of the service identifier, stand in an AF_IB address.
@@ -31,6 +31,14 @@ pub fn port(address: &[u8]) -> u16 {
         _ => None,
     };
     bytes.map_or(0, u16::from_ne_bytes)
+}
+
+/// An IP address with its port, as Rust knows it.
+pub fn ip(address: &[u8]) -> Option<SocketAddr> {
+    let port = u16::from_be(port(address));
+    let scope = bytes_at(address, IN6_SCOPE).map_or(0, u32::from_ne_bytes);
+    let ip4 = ipv4(address).map(|ip| SocketAddrV4::new(ip.into(), port).into());
+    ip4.or_else(|| ipv6(address).map(|ip| SocketAddrV6::new(ip.into(), port, 0, scope).into()))
 }
 
 /// The GID that RoCE makes of an address: zero if there is none.

@@ -4,9 +4,11 @@
 
 pub mod clock;
 pub mod device;
+pub mod local;
 pub mod memory;
 pub mod names;
 pub mod netlink;
+pub mod number;
 pub mod process;
 pub mod stream;
 pub mod symbol;

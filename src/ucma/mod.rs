@@ -4,4 +4,4 @@
 pub mod node;
 mod transport;
 
-pub use transport::{Fd, Transport, execute, order, request};
+pub use transport::{Fd, Transport, execute, execute_into, order, request};

@@ -29,8 +29,14 @@ impl Transport for Fd {
 /// ENODATA if the device takes only a part of the message.
 #[inline]
 pub fn execute<C: Command>(device: &impl Transport, command: C, reply: &mut C::Reply) -> Result<()> {
+    execute_into(device, command, reply.as_mut_bytes())
+}
+
+/// As [`execute`], for a reply that is longer the more room there is for it.
+#[inline]
+pub fn execute_into<C: Command>(device: &impl Transport, command: C, reply: &mut [u8]) -> Result<()> {
     let mut message = command.message();
-    let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply.as_mut_bytes())?;
+    let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply)?;
     if taken == size_of::<C::Message>() { Ok(()) } else { Err(Errno::ENODATA) }
 }
 

@@ -3,11 +3,12 @@
 
 use super::ffi;
 use crate::ctypes::{
-    IBV_LINK_LAYER_UNSPECIFIED, ibv_context, ibv_device_attr, ibv_link_layer, ibv_port_attr,
+    IBV_LINK_LAYER_UNSPECIFIED, ibv_context, ibv_device_attr, ibv_gid, ibv_link_layer, ibv_port_attr,
     ibv_transport_type,
 };
 use crate::errno::{Errno, Result};
 use crate::sys::uverbs::{self, Kind};
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
@@ -71,12 +72,28 @@ impl Context {
 
     /// Link layer of a port, counted from 1; unspecified if the port does not answer.
     pub fn link_layer(&self, port: u8) -> ibv_link_layer {
+        self.port(port).map_or(IBV_LINK_LAYER_UNSPECIFIED, |port| port.link_layer)
+    }
+
+    /// State and limits of a port, counted from 1; None if the port does not answer.
+    pub fn port(&self, port: u8) -> Option<ibv_port_attr> {
         let mut attributes = MaybeUninit::<ibv_port_attr>::zeroed();
         // SAFETY: the context is open and the struct is a valid, cleared place.
         match unsafe { ffi::ibv_query_port(self.as_ptr(), port, attributes.as_mut_ptr()) } {
             // SAFETY: numbers only, and all bytes are set.
-            0 => unsafe { attributes.assume_init() }.link_layer,
-            _ => IBV_LINK_LAYER_UNSPECIFIED,
+            0 => Some(unsafe { attributes.assume_init() }),
+            _ => None,
+        }
+    }
+
+    /// A GID of a port, counted from 1.
+    pub fn gid(&self, port: u8, index: c_int) -> Result<[u8; 16]> {
+        let mut gid = ibv_gid { raw: [0; 16] };
+        // SAFETY: the context is open and the GID is a valid place.
+        match unsafe { ffi::ibv_query_gid(self.as_ptr(), port, index, &mut gid) } {
+            // SAFETY: any bytes are a GID.
+            0 => Ok(unsafe { gid.raw }),
+            _ => Err(Errno::last()),
         }
     }
 

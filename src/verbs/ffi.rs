@@ -22,6 +22,7 @@ unsafe extern "C" {
     pub fn ibv_query_device(context: *mut ibv_context, attributes: *mut ibv_device_attr) -> c_int;
     /// Fills the older, shorter form of the struct: the caller clears it before.
     pub fn ibv_query_port(context: *mut ibv_context, port: u8, attributes: *mut ibv_port_attr) -> c_int;
+    pub fn ibv_query_gid(context: *mut ibv_context, port: u8, index: c_int, gid: *mut ibv_gid) -> c_int;
     pub fn ibv_alloc_pd(context: *mut ibv_context) -> *mut ibv_pd;
     pub fn ibv_dealloc_pd(pd: *mut ibv_pd) -> c_int;
     pub fn ibv_query_pkey(context: *mut ibv_context, port: u8, index: c_int, pkey: *mut __be16) -> c_int;
