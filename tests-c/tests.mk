@@ -4,7 +4,7 @@
 
 tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
-tests_common := harness process helper
+tests_common := harness process helper fake_ibacm
 tests_programs := $(filter-out $(tests_common) shim_%,$(basename $(notdir $(wildcard $(tests_dir)*.c))))
 tests_headers := $(wildcard $(tests_dir)*.h $(tests_dir)api/*.h)
 

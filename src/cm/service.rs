@@ -4,7 +4,7 @@
 use super::id::{self, CmId};
 use super::{address, query, synchronous};
 use crate::ctypes::{
-    IBV_LINK_LAYER_INFINIBAND, IBV_PORT_ACTIVE, RAI_SA, RDMA_CM_EVENT_ADDRINFO_ERROR,
+    IBV_LINK_LAYER_INFINIBAND, IBV_PORT_ACTIVE, IBV_QPT_RC, RAI_SA, RDMA_CM_EVENT_ADDRINFO_ERROR,
     RDMA_CM_EVENT_ADDRINFO_RESOLVED, RDMA_PS_IB, ibv_port_attr,
 };
 use crate::errno::{Errno, Result};
@@ -125,7 +125,7 @@ pub fn search(service: &CStr) -> Result<Vec<AddrInfo>> {
 
 /// Looks for a service on the port of a GID.
 fn search_at(gid: [u8; 16], service: &CStr) -> Result<Vec<AddrInfo>> {
-    let id = id::create(None, ptr::null_mut(), RDMA_PS_IB)?;
+    let id = id::create(None, ptr::null_mut(), RDMA_PS_IB, IBV_QPT_RC)?;
     let local = SockaddrIb { family: AF_IB, addr: gid, ..FromZeros::new_zeroed() };
     let result = address::bind(&id, local.as_bytes())
         .and_then(|()| id.resolution().begin())
