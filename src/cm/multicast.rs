@@ -7,13 +7,14 @@ use super::event::{About, NO_PARAM};
 use super::family::{self, Commands};
 use super::id::CmId;
 use super::ledger::Ledger;
+use super::queue::groups::Group;
 use super::{parameters, synchronous};
 use crate::ctypes::{
     RDMA_CM_EVENT_MULTICAST_ERROR, RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_MC_JOIN_FLAG_FULLMEMBER,
-    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, ibv_gid, rdma_cm_event, rdma_cm_mc_join_flags,
+    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, rdma_cm_event, rdma_cm_mc_join_flags,
 };
 use crate::errno::{Errno, Result};
-use crate::sync::{Key, Lock, Table};
+use crate::sync::{Key, Table};
 use crate::sys::thread::{self, uncancellable};
 use crate::uapi::{EventReply, JoinIpMcast, JoinMcast, LeaveMcast};
 use crate::ucma;
@@ -32,8 +33,6 @@ pub struct Membership {
     /// The kernel's number, once it is known.
     handle: OnceLock<u32>,
     ledger: Ledger,
-    /// The group that the id's queue pair receives from.
-    attached: Lock<Option<(ibv_gid, u16)>>,
 }
 
 static MEMBERSHIPS: Table<Arc<Membership>> = Table::new();
@@ -73,7 +72,6 @@ pub fn join(
                 context: AtomicPtr::new(context),
                 handle: OnceLock::new(),
                 ledger: Ledger::default(),
-                attached: Lock::default(),
             }))
         })?;
         let joined = match commands {
@@ -176,20 +174,18 @@ impl Membership {
             return Ok(());
         }
         let handle = &reply.param.ud().ah_attr;
-        let group = ibv_gid { raw: handle.grh.dgid };
-        let _queues = self.id.queues().lock();
-        let Some(queue_pair) = self.id.queue_pair() else { return Ok(()) };
-        queue_pair.attach(&group, handle.dlid)?;
-        *self.attached.lock() = Some((group, handle.dlid));
-        Ok(())
+        let group = Group { gid: handle.grh.dgid, lid: handle.dlid };
+        let mut queues = self.id.queues().lock();
+        match self.id.queue_pair() {
+            Some(queue_pair) => queues.groups.attach(queue_pair, self.key, group),
+            None => Ok(()),
+        }
     }
 
     fn detach(&self) {
-        let _queues = self.id.queues().lock();
-        let attached = self.attached.lock().take();
-        if let (Some((group, lid)), Some(queue_pair)) = (attached, self.id.queue_pair()) {
-            // Without success the group still ends with the membership.
-            let _ = queue_pair.detach(&group, lid);
+        let mut queues = self.id.queues().lock();
+        if let Some(queue_pair) = self.id.queue_pair() {
+            queues.groups.detach(queue_pair, self.key);
         }
     }
 }

@@ -2,23 +2,28 @@
 //! Queue pairs of an id, and the queues that belong to them.
 
 pub mod attributes;
+pub mod groups;
 pub mod pair;
 pub mod shared;
 pub mod state;
 
 pub use crate::verbs::{QueuePairAttributes, SharedQueueAttributes};
 
+use self::groups::Groups;
 use super::id::CmId;
 use crate::ctypes::IBV_QPT_XRC_RECV;
 use crate::errno::Result;
 use crate::verbs::{CompletionQueue, Context};
 use std::ffi::c_void;
 
-/// Completion queues that the library made for an id. Those of the application are none of its business.
+/// Completion queues that the library made for an id, and the groups of its queue pair. What the application made itself
+/// is none of the library's business.
 #[derive(Default)]
 pub struct Queues {
     send: Option<CompletionQueue>,
     receive: Option<CompletionQueue>,
+    /// Multicast groups that the queue pair receives from.
+    pub groups: Groups,
 }
 
 impl Queues {
@@ -29,7 +34,7 @@ impl Queues {
             (size > 0).then(|| CompletionQueue::create(context, size, owner)).transpose()
         };
         let receive = make(receive)?;
-        Ok(Queues { send: make(send)?, receive })
+        Ok(Queues { send: make(send)?, receive, groups: Groups::default() })
     }
 
     /// Keeps what was made, and tells the application.

@@ -47,7 +47,9 @@ pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()>
 pub fn destroy(id: &CmId) {
     uncancellable(|| {
         let mut queues = id.queues().lock();
-        drop(id.take_queue_pair());
+        if let Some(queue_pair) = id.take_queue_pair() {
+            queues.groups.detach_all(*queue_pair);
+        }
         queues.destroy(id);
     });
 }
