@@ -36,8 +36,8 @@ pub struct Bells(Lock<Waiting>);
 #[derive(Default)]
 struct Waiting {
     events: VecDeque<UserEvent>,
-    /// The kernel's numbers of the hidden ids, in the order in which they ring. They are not more than the events, and
-    /// have rung by the time that the lock is free.
+    /// The kernel's numbers of the hidden ids, in the order in which they ring. They are not more than the events. While
+    /// the lock is free all have rung but those whose writers still wait for that.
     bells: VecDeque<u32>,
 }
 
@@ -52,7 +52,7 @@ struct UserEvent {
 #[inline(never)]
 pub fn write(id: &CmId, written: Written) -> Result<()> {
     uncancellable(|| {
-        let _staying = id.staying().lock();
+        let staying = id.staying().lock();
         let channel = id.channel();
         // The kernel also refuses an id that is just moving to another channel. Now it stays where it is.
         match wake::command(channel.fd(), id.handle(), written) {
@@ -62,10 +62,16 @@ pub fn write(id: &CmId, written: Written) -> Result<()> {
         let mut waiting = channel.bells().0.lock();
         waiting.events.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
         waiting.events.push_back(UserEvent { id: id.key(), written });
-        waiting.hang(channel.fd()).inspect_err(|_| {
+        let hung = waiting.hang(channel.fd()).inspect_err(|_| {
             // If a bell cannot be hung, the last event has none.
             waiting.events.pop_back();
-        })
+        })?;
+        // Whoever hears the bell before this thread does is not to wait for the locks.
+        drop((waiting, staying));
+        if hung > 0 {
+            wake::wait_until_rung(channel.fd());
+        }
+        Ok(())
     })
 }
 
@@ -81,8 +87,7 @@ pub fn answer(channel: &Channel, bell: u32, public: &mut rdma_cm_event) -> Optio
             id.ledger().expect();
         }
         let _ = wake::end(channel.fd(), bell);
-        // Without success the next one tries again: nothing is lost.
-        let _ = waiting.hang(channel.fd());
+        waiting.refill(channel.fd());
         drop(waiting);
         decode::written(id?, event.written, public)
     })
@@ -113,27 +118,33 @@ pub fn move_along<R>(
         if !moved.is_empty() {
             let mut waiting = to.bells().0.lock();
             waiting.events.extend(moved);
-            let _ = waiting.hang(to.fd());
+            waiting.refill(to.fd());
         }
         Ok(result)
     })
 }
 
 impl Waiting {
-    /// Hangs bells for the events that have none, as far as there is need, and waits until they have rung.
-    fn hang(&mut self, fd: Fd) -> Result<()> {
+    /// Hangs bells for the events that have none, as far as there is need, and tells how many.
+    fn hang(&mut self, fd: Fd) -> Result<usize> {
         // Where the kernel has the command, the next event may come by it, and must not overtake one without a bell.
         let most = if wake::is_command_missing() { MOST } else { usize::MAX };
         let (hung, wanted) = (self.bells.len(), self.events.len().min(most));
-        if hung == wanted || self.events.len() > most && hung + BATCH > most {
-            return Ok(());
+        if self.events.len() > most && hung + BATCH > most {
+            return Ok(0);
         }
-        let result = (hung..wanted).try_for_each(|_| {
+        for _ in hung..wanted {
             self.bells.push_back(wake::ring(fd, hidden::BELL)?);
-            Ok(())
-        });
-        wake::wait_until_rung(fd);
-        result
+        }
+        Ok(wanted.saturating_sub(hung))
+    }
+
+    /// As [`Waiting::hang`], for events whose writers have gone: others find them as soon as the lock is free. Without
+    /// success the next one tries again.
+    fn refill(&mut self, fd: Fd) {
+        if self.hang(fd).is_ok_and(|hung| hung > 0) {
+            wake::wait_until_rung(fd);
+        }
     }
 
     /// Takes the bell and the oldest event. None if the bell hangs no more.
@@ -160,7 +171,7 @@ impl Waiting {
             }
         }
         if !removed.is_empty() {
-            let _ = self.hang(fd);
+            self.refill(fd);
         }
         removed
     }
