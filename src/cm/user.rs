@@ -21,7 +21,7 @@ pub struct Written {
 }
 
 /// Puts a user event at the end of the queue of the id's channel. EINVAL for any other kind; ENODEV if the kernel has
-/// no command for it and no RDMA device either.
+/// no command for it and there is no RDMA device.
 #[inline]
 pub fn write(id: &CmId, event: rdma_cm_event_type, status: c_int, arg: u64) -> Result<()> {
     if event != RDMA_CM_EVENT_USER {
