@@ -12,9 +12,13 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 KERNEL ?= 7.2
+comma := ,
 # What `make test` runs in the lab.
 export LAB_KERNELS ?= 7.2
-export LAB_SUITES ?= smoke,user-event,examples
+export LAB_SUITES ?= smoke,user-event,bells,examples
+# The same for kernels that have no command for user events, with this library.
+export LAB_OLD_KERNELS ?= 6.12,6.1
+export LAB_OLD_SUITES ?= user-event,bells
 SUITE ?= all
 LIB ?= ours
 
@@ -54,7 +58,7 @@ $(STATIC): $(ARCHIVE) abi/librdmacm.map tools/link-static.sh
 
 deps: build-deps
 	tools/install-cbindgen.sh
-	kernel-lab/lab deps $(LAB_KERNELS)
+	kernel-lab/lab deps $(subst $(comma), ,$(LAB_KERNELS),$(LAB_OLD_KERNELS))
 
 build-deps:
 	tools/install-deps.sh

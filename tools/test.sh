@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # Runs every test and check, and ends with "N passed, N failed, N skipped"; the logs are kept in build/test.
-# LAB_KERNELS names the kernels that the lab boots.
+# LAB_KERNELS and LAB_OLD_KERNELS name the kernels that the lab boots.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,7 +46,10 @@ step check-abi make --no-print-directory check-abi
 step check-headers make --no-print-directory check-headers
 step check-install make --no-print-directory check-install
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
+[[ -z $LAB_OLD_KERNELS ]] || \
+    step lab-old make --no-print-directory lab "KERNEL=$LAB_OLD_KERNELS" SUITE="$LAB_OLD_SUITES" LIB=ours
 for results in build/lab/out/*; do
+    [[ -d $results/system ]] || continue
     kernel=$(basename "$results")
     for suite in user-event api; do
         [[ ! -d $results/ours/$suite ]] ||
