@@ -46,7 +46,7 @@ step check-abi make --no-print-directory check-abi
 step check-headers make --no-print-directory check-headers
 step check-install make --no-print-directory check-install
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
-[[ -z $LAB_OLD_KERNELS ]] || \
+[[ -z $LAB_OLD_KERNELS ]] ||
     step lab-old make --no-print-directory lab "KERNEL=$LAB_OLD_KERNELS" SUITE="$LAB_OLD_SUITES" LIB=ours
 for results in build/lab/out/*; do
     [[ -d $results/system ]] || continue

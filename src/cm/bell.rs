@@ -52,7 +52,7 @@ struct UserEvent {
 #[inline(never)]
 pub fn write(id: &CmId, written: Written) -> Result<()> {
     uncancellable(|| {
-        let staying = id.staying().lock();
+        let _staying = id.staying().lock();
         let channel = id.channel();
         // The kernel also refuses an id that is just moving to another channel. Now it stays where it is.
         match wake::command(channel.fd(), id.handle(), written) {
@@ -66,8 +66,8 @@ pub fn write(id: &CmId, written: Written) -> Result<()> {
             // If a bell cannot be hung, the last event has none.
             waiting.events.pop_back();
         })?;
-        // Whoever hears the bell before this thread does is not to wait for the locks.
-        drop((waiting, staying));
+        // Whoever hears the bell meanwhile is not to wait for the lock.
+        drop(waiting);
         if hung > 0 {
             wake::wait_until_rung(channel.fd());
         }
