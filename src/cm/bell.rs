@@ -180,6 +180,7 @@ impl Waiting {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ctypes::RDMA_CM_EVENT_USER;
 
     /// Nothing can be hung there, or taken down.
     const NOWHERE: Fd = Fd(-1);
@@ -188,21 +189,22 @@ mod tests {
 
     /// Each event has the next number for its argument; the first have bells, which go by the same numbers.
     fn waiting(ids: &[u64], bells: u32) -> Waiting {
-        let event = |(arg, id): (u64, &u64)| UserEvent { id: Key::from_raw(*id), status: 0, arg };
+        let written = |arg| Written { event: RDMA_CM_EVENT_USER, status: 0, arg };
+        let event = |(arg, id): (u64, &u64)| UserEvent { id: Key::from_raw(*id), written: written(arg) };
         Waiting { events: (0..).zip(ids).map(event).collect(), bells: (0..bells).collect() }
     }
 
     fn args<'a>(events: impl IntoIterator<Item = &'a UserEvent>) -> Vec<u64> {
-        events.into_iter().map(|event| event.arg).collect()
+        events.into_iter().map(|event| event.written.arg).collect()
     }
 
     #[test]
     fn whichever_bell_is_heard_the_oldest_event_is_taken() {
         let mut waiting = waiting(&[ONE, OTHER, ONE], 3);
-        assert_eq!(waiting.take(1).unwrap().arg, 0);
-        assert_eq!(waiting.take(0).unwrap().arg, 1);
+        assert_eq!(waiting.take(1).unwrap().written.arg, 0);
+        assert_eq!(waiting.take(0).unwrap().written.arg, 1);
         assert!(waiting.take(1).is_none(), "it was answered");
-        assert_eq!(waiting.take(2).unwrap().arg, 2);
+        assert_eq!(waiting.take(2).unwrap().written.arg, 2);
         assert!(waiting.events.is_empty() && waiting.bells.is_empty());
     }
 
@@ -213,14 +215,14 @@ mod tests {
         assert_eq!(args(&waiting.events), [1, 3, 4]);
         assert_eq!(waiting.bells, [1, 3]);
         assert!(waiting.take(0).is_none());
-        assert_eq!(waiting.take(3).unwrap().arg, 1);
+        assert_eq!(waiting.take(3).unwrap().written.arg, 1);
     }
 
     #[test]
     fn an_event_without_a_bell_stays_until_one_can_be_hung() {
         let mut waiting = waiting(&[ONE, ONE], 1);
         assert_eq!(waiting.hang(NOWHERE), Err(Errno::EBADF));
-        assert_eq!(waiting.take(0).unwrap().arg, 0);
+        assert_eq!(waiting.take(0).unwrap().written.arg, 0);
         waiting.refill(NOWHERE);
         assert_eq!(args(&waiting.events), [1]);
         assert!(waiting.bells.is_empty());
