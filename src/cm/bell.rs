@@ -95,10 +95,12 @@ pub fn answer(channel: &Channel, bell: u32, public: &mut rdma_cm_event) -> Optio
 
 /// Withdraws all user events of an id that nobody has taken.
 pub fn withdraw(id: &CmId) {
-    uncancellable(|| {
-        let channel = id.channel();
-        channel.bells().0.lock().remove(id.key(), channel.fd());
-    });
+    let channel = id.channel();
+    // Almost always.
+    if channel.bells().0.lock().events.is_empty() {
+        return;
+    }
+    uncancellable(|| channel.bells().0.lock().remove(id.key(), channel.fd()));
 }
 
 /// Runs `migrate`, which moves the id from one channel to another, then moves its user events: from then on nobody gets

@@ -46,10 +46,11 @@ pub struct CmId {
     memberships: Lock<Vec<Arc<Membership>>>,
     /// For the queue pairs of the ids that a listening endpoint makes.
     attributes: OnceLock<ibv_qp_init_attr>,
-    /// One of `channels`.
+    /// `first_channel` or one of `later_channels`.
     channel: AtomicPtr<Channel>,
-    /// Every channel that the id has been on: another thread may be about to use one that the id just left.
-    channels: Lock<Vec<Arc<Channel>>>,
+    /// An id keeps every channel that it has been on: another thread may be about to use one that the id just left.
+    first_channel: Arc<Channel>,
+    later_channels: Lock<Vec<Arc<Channel>>>,
     /// Whether the channel is the id's own, because the application gave none.
     synchronous: AtomicBool,
     device: OnceLock<InUse>,
@@ -122,7 +123,8 @@ impl CmId {
             memberships: Lock::default(),
             attributes: OnceLock::new(),
             channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
-            channels: Lock::new(vec![channel]),
+            first_channel: channel,
+            later_channels: Lock::default(),
             synchronous: AtomicBool::new(synchronous),
             device: OnceLock::new(),
             resolution: Resolution::default(),
@@ -170,7 +172,7 @@ impl CmId {
     /// The channel that the id is on.
     #[inline]
     pub fn channel(&self) -> &Channel {
-        // SAFETY: the pointer is to one of `channels`, none of which is dropped before self.
+        // SAFETY: the pointer is to one of the channels that the id keeps.
         unsafe { &*self.channel.load(Ordering::Acquire) }
     }
 
@@ -187,9 +189,9 @@ impl CmId {
     /// The id is on that channel from now on.
     pub fn enter_channel(&self, channel: Arc<Channel>, synchronous: bool) {
         let entered = Arc::as_ptr(&channel).cast_mut();
-        let mut channels = self.channels.lock();
-        if !channels.iter().any(|known| Arc::ptr_eq(known, &channel)) {
-            channels.push(channel);
+        let mut later = self.later_channels.lock();
+        if !later.iter().chain([&self.first_channel]).any(|known| Arc::ptr_eq(known, &channel)) {
+            later.push(channel);
         }
         self.channel.store(entered, Ordering::Release);
         self.synchronous.store(synchronous, Ordering::Release);
@@ -199,7 +201,7 @@ impl CmId {
 
     /// The channels that the id has been on, and the one that it is on.
     pub fn channels(&self) -> Vec<Arc<Channel>> {
-        self.channels.lock().clone()
+        self.later_channels.lock().iter().chain([&self.first_channel]).cloned().collect()
     }
 
     /// Whether the channel is the id's own: calls on it wait for their event.

@@ -95,19 +95,25 @@ impl Ledger {
         self.changed.wake_all();
     }
 
+    /// Events that are not done, whoever holds them; negative if the kernel reports too few.
+    fn unacknowledged(&self, reported: u32) -> i32 {
+        let taken = reported.wrapping_add(self.uncounted.load(Ordering::SeqCst));
+        taken.wrapping_sub(self.done.load(Ordering::SeqCst)) as i32
+    }
+
     fn open(&self, reported: u32, holders: &[Token]) -> bool {
         let me = thread::current();
         let own =
             usize::from(self.holder.get() == Some(me)) + holders.iter().filter(|held| **held == me).count();
-        let taken = reported.wrapping_add(self.uncounted.load(Ordering::SeqCst));
-        // Signed: a kernel that reports too few is no reason to wait.
-        let open = taken.wrapping_sub(self.done.load(Ordering::SeqCst)) as i32;
-        usize::try_from(open).is_ok_and(|open| open > own)
+        usize::try_from(self.unacknowledged(reported)).is_ok_and(|unacknowledged| unacknowledged > own)
     }
 
     /// Waits until all events, those `reported` by the kernel and the uncounted ones, are acknowledged or held by the
     /// calling thread.
     pub fn settle(&self, reported: u32) {
+        if self.unacknowledged(reported) <= 0 {
+            return;
+        }
         let mut holders = self.holders.lock();
         if !self.open(reported, &holders) {
             return;
