@@ -11,6 +11,7 @@
 #include "meter.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -53,9 +54,13 @@ void let_client_connect(void)
 void wait_for_server(void)
 {
 	char byte;
+	ssize_t length = read(turns[0], &byte, 1);
 
-	if (read(turns[0], &byte, 1) != 1)
-		die("the server ended");
+	if (length == 1)
+		return;
+	if (!length)
+		errno = ECONNRESET;
+	die("read from the server");
 }
 
 void wait_for_event(struct rdma_event_channel *channel)

@@ -7,8 +7,8 @@ source /work/lab/guest/lib.sh
 
 ROUNDS=3 NS_PER_INSTRUCTION=2 ADDRESS=10.99.0.1
 SCENARIOS=(none ext qp qpcq ep)
-# What is chance in the instructions of a side.
-TOLERANCE=1.01
+# What is chance in the instructions of a side: how the memory of its process is laid out, and where timers come to lie.
+TOLERANCE=1.02
 
 rdma_up || exit 1
 trap rdma_down EXIT
@@ -16,10 +16,6 @@ mount -t tracefs tracefs /sys/kernel/tracing || exit 1
 
 libraries=(system)
 [[ $LAB_LIB == system ]] || libraries=(ours system)
-if [[ $LAB_LIB != system ]] && ! grep -q rdma_create_ep /work/librdmacm.so.1; then
-    skip ours "the library cannot make these connections yet"
-    LAB_LIB=system libraries=(system)
-fi
 
 # measure LIBRARY calls|cpu CONNECTIONS ROUND
 measure() {
