@@ -55,6 +55,19 @@ static void ids(void)
 	rdma_destroy_event_channel(channel);
 }
 
+static void bound_round(void *channel)
+{
+	check_ok(rdma_destroy_id(open_bound_id(channel)));
+}
+
+static void bound_ids(void)
+{
+	struct rdma_event_channel *channel = open_channel();
+
+	run_rounds(bound_round, channel);
+	rdma_destroy_event_channel(channel);
+}
+
 static void undelivered_round(void *channel)
 {
 	struct rdma_cm_id *id = open_id(channel);
@@ -103,6 +116,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		SLOW_TEST(ids, 60),
+		SLOW_TEST(bound_ids, 60),
 		SLOW_TEST(undelivered_events, 60),
 		SLOW_TEST(channels, 60),
 		SLOW_TEST(synchronous_ids, 60),

@@ -2,6 +2,7 @@
 /* The device node cannot be opened: the right errno, at once. Needs root; each case changes /dev for itself only. */
 #include "helper.h"
 
+#include <arpa/inet.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mount.h>
@@ -105,12 +106,31 @@ static void node_by_number_only(void)
 	check_works();
 }
 
+/* The connection manager is there, the device that the address leads to is not. */
+static void no_device_node(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+
+	replace_dev(NODE, 0666);
+	check_ok(unlink(DEVICE_NODE));
+	channel = open_channel();
+	id = open_id(channel);
+	inet_pton(AF_INET, DEVICE_ADDRESS, &address.sin_addr);
+	check_fails(rdma_bind_addr(id, (struct sockaddr *)&address), ENODEV);
+	check(!id->verbs, "a device");
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(no_permission),
 		TEST(no_node),
 		TEST(node_by_number_only),
+		TEST(no_device_node),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

@@ -141,6 +141,42 @@ static void with_own_objects(void)
 	rdma_destroy_event_channel(channel);
 }
 
+static void *remove_second(void *unused)
+{
+	(void)unused;
+	check(!run("rdma link del rxe1"), "rdma link del failed");
+	return NULL;
+}
+
+/* A list keeps its contexts, also one whose device the kernel takes away. What is not used stays closed. */
+static void of_one_in_a_list_of_two(void)
+{
+	struct ibv_context **devices;
+	struct ibv_device_attr attributes;
+	struct rdma_cm_id *id;
+	pthread_t remover;
+	int count;
+
+	add_device();
+	check(!run("ip link add d1 type dummy && ip link set d1 up && rdma link add rxe1 type rxe netdev d1"),
+	      "no second device");
+	channel = open_channel();
+	id = open_bound_id(channel);
+	check(count_fds("/dev/infiniband/uverbs") == 1, "%d devices are open", count_fds("/dev/infiniband/uverbs"));
+	devices = rdma_get_devices(&count);
+	check(devices && count == 2, "%d devices", count);
+	remover = start_thread(remove_second, NULL);
+	check(!thread_ends(remover, 1000), "removed under the list");
+	for (int i = 0; i < count; i++)
+		check_ok(ibv_query_device(devices[i], &attributes));
+	rdma_free_devices(devices);
+	check(thread_ends(remover, QUICK_MS), "the removal still waits after %d ms", QUICK_MS);
+	check_ok(ibv_query_device(id->verbs, &attributes));
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+	check(!run("ip link del d1"), "ip link del failed");
+}
+
 /* Without a command for it in the kernel (TEST_BELLS=1), a user event needs a device. */
 static void write_without_a_device(struct rdma_cm_id *id)
 {
@@ -250,6 +286,7 @@ int main(int argc, char **argv)
 		TEST(of_a_bound_id),
 		TEST(of_many_ids),
 		TEST(with_own_objects),
+		TEST(of_one_in_a_list_of_two),
 		TEST(user_event_without_a_device),
 		SLOW_TEST(user_events_outlive_the_device, 20),
 		SLOW_TEST(user_events_wait_for_the_device, 20),

@@ -72,8 +72,9 @@ pub(super) fn open(device: &verbs::Device<'_>) -> Result<InUse> {
     if let Some(device) = pool::take(name) {
         return Ok(device);
     }
-    let opened = Device::open(name, device).inspect_err(|error| {
-        diag::line(format_args!("cannot open RDMA device {}: {error:?}", device.name()));
+    let opened = Device::open(name, device).map_err(|error| {
+        diag::line(format_args!("cannot open RDMA device {}, {}: {error:?}", device.name(), device.node()));
+        Errno::ENODEV
     })?;
     Ok(pool::enter(opened))
 }

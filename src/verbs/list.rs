@@ -72,11 +72,18 @@ impl Device<'_> {
             .into_owned()
     }
 
-    /// Opens the device. ENODEV if its node is missing or refuses.
+    /// Where libibverbs looks for its node.
+    pub fn node(&self) -> String {
+        // SAFETY: the device is in a list that is alive; its verbs device's name is a string inside it.
+        let name = unsafe { CStr::from_ptr((*self.device.as_ptr()).dev_name.as_ptr()) };
+        format!("/dev/infiniband/{}", name.to_string_lossy())
+    }
+
+    /// Opens the device; an error says what is wrong with its node.
     pub fn open(&self) -> Result<Context> {
         // SAFETY: the device is in a list that is alive; NULL is checked for.
         let context =
-            NonNull::new(unsafe { ffi::ibv_open_device(self.device.as_ptr()) }).ok_or(Errno::ENODEV)?;
+            NonNull::new(unsafe { ffi::ibv_open_device(self.device.as_ptr()) }).ok_or_else(Errno::last)?;
         // Asked now: of a device that is being removed the kernel tells nothing.
         let driver = self.index().and_then(|index| netlink::driver(index).ok());
         Ok(Context::new(context, driver))
