@@ -15,7 +15,7 @@ KERNEL ?= 7.2
 comma := ,
 # What `make test` runs in the lab.
 export LAB_KERNELS ?= 7.2
-export LAB_SUITES ?= smoke,user-event,bells,examples
+export LAB_SUITES ?= smoke,user-event,bells,resolve,examples
 # The same for kernels that have no command for user events, with this library.
 export LAB_OLD_KERNELS ?= 6.12,6.1
 export LAB_OLD_SUITES ?= user-event,bells

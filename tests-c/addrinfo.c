@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
@@ -201,12 +202,33 @@ static void service_without_administrator(void)
 	close_both();
 }
 
+/* Whatever the kernel may be used for between libraries later. */
+static void unknown_internal_event(void)
+{
+	/* WRITE_CM_EVENT: an event of type INTERNAL that says 99. The kernel reads beyond what is written. */
+	uint32_t command[128] = { 24, 24, 0, 0, RDMA_CM_EVENT_INTERNAL, 0, 99 };
+	bool written = false;
+
+	open_both();
+	for (uint32_t number = 0; number < 1000 && !written; number++) {
+		command[2] = number;
+		written = write(channel->fd, command, 32) == 32;
+		if (!written && errno == EINVAL)
+			skip_test("the kernel has no such command");
+	}
+	check(written, "no number is that of the id");
+	write_event(id, 1, 1);
+	take_event(channel, id, 1, 1);
+	close_both();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(name), TEST(one_list_at_a_time), TEST(synchronous), TEST(in_order), TEST(destroyed_before_the_event),
 		TEST(destroyed_with_a_list), TEST(moved_before_the_event), TEST(unknown_node), TEST(nothing_to_look_for),
 		TEST(null_pointers), TEST(service_and_node), TEST(no_service), TEST(service_without_administrator),
+		TEST(unknown_internal_event),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

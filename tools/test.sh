@@ -51,7 +51,7 @@ step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES"
 for results in build/lab/out/*; do
     [[ -d $results/system ]] || continue
     kernel=$(basename "$results")
-    for suite in user-event api; do
+    for suite in user-event api resolve; do
         [[ ! -d $results/ours/$suite ]] ||
             step "compare-$kernel-$suite" tests-c/compare.sh "$results"/{ours,system}/"$suite" docs/differences.md
     done

@@ -52,8 +52,8 @@ pub unsafe extern "C" fn rdma_getaddrinfo(
     code
 }
 
-/// Finds addresses as rdma_getaddrinfo() does and reports them by RDMA_CM_EVENT_ADDRINFO_RESOLVED: rdma_query_addrinfo()
-/// gives the list. With RAI_SA in hints, and no node, it looks for a service on the InfiniBand port that the id is
+/// Finds addresses as rdma_getaddrinfo() does, before it returns, and reports them by RDMA_CM_EVENT_ADDRINFO_RESOLVED:
+/// rdma_query_addrinfo() gives the list. With RAI_SA in hints, and no node, it looks for a service on the InfiniBand port that the id is
 /// bound to, by number or name, without waiting: the event may be RDMA_CM_EVENT_ADDRINFO_ERROR.
 ///
 /// # Errors
