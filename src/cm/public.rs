@@ -52,7 +52,7 @@ impl CmId {
     /// The queue pair. The application may have put one of its own there.
     pub fn queue_pair(&self) -> Option<QueuePair> {
         // SAFETY: the public struct is alive, and what stands in the field is alive or NULL; callers hold the lock
-        // that the library takes to destroy it.
+        // under which the library takes it out to destroy it.
         unsafe { QueuePair::from_ptr((*self.public()).qp) }
     }
 

@@ -49,10 +49,11 @@ impl Queues {
         }
     }
 
-    /// Destroys what the library made. A shared receive queue for extended reliable connections keeps its own.
-    fn destroy(&mut self, id: &CmId) {
+    /// Takes out what the library made, to be destroyed. A shared receive queue for extended reliable connections keeps
+    /// its own.
+    fn take(&mut self, id: &CmId) -> Queues {
         if id.queue_pair_type() == IBV_QPT_XRC_RECV && id.shared_queue().is_some() {
-            return;
+            return Queues::default();
         }
         let (send, receive) = id.completion_queues();
         let is = |made: &Option<CompletionQueue>, now| made.as_ref().is_some_and(|made| made.queue() == now);
@@ -63,6 +64,6 @@ impl Queues {
         if is(&self.receive, receive) || is(&self.send, receive) {
             id.set_receive_queue(None);
         }
-        *self = Queues::default();
+        std::mem::take(self)
     }
 }

@@ -47,10 +47,16 @@ pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()>
 pub fn destroy(id: &CmId) {
     uncancellable(|| {
         let mut queues = id.queues().lock();
-        if let Some(queue_pair) = id.take_queue_pair() {
-            queues.groups.detach_all(*queue_pair);
+        let queue_pair = id.take_queue_pair();
+        if let Some(queue_pair) = &queue_pair {
+            queues.groups.detach_all(**queue_pair);
         }
-        queues.destroy(id);
+        let unused = queues.take(id);
+        // Destroying waits until the application has acknowledged asynchronous events, perhaps in a thread that is about
+        // to end the connection first.
+        drop(queues);
+        drop(queue_pair);
+        drop(unused);
     });
 }
 

@@ -6,7 +6,6 @@ use crate::cm::id::CmId;
 use crate::errno::{Errno, Result};
 use crate::sys::thread::uncancellable;
 use crate::verbs::{CompletionQueue, SharedQueue, SharedQueueAttributes};
-use std::ptr;
 
 /// Makes the shared receive queue of an id; one for extended reliable connections with a completion queue, if the
 /// attributes have none. EINVAL for an id without device, for one that has such a queue, and without a kind; else what
@@ -30,8 +29,8 @@ pub fn create(id: &CmId, attributes: &mut SharedQueueAttributes<'_>) -> Result<(
             if attributes.cq().is_none() {
                 made = Queues::create(id, context, 0, attributes.size())?;
             }
-            let own = made.receive.as_ref().map_or(ptr::null_mut(), CompletionQueue::queue);
-            attributes.set_xrc(xrcd, attributes.cq().unwrap_or(own));
+            let own = made.receive.as_ref().map(CompletionQueue::queue);
+            attributes.set_xrc(xrcd, attributes.cq().or(own).ok_or(Errno::EINVAL)?);
         }
         let queue = SharedQueue::create(context, attributes)?;
         if id.pd().is_null() {
@@ -47,10 +46,12 @@ pub fn create(id: &CmId, attributes: &mut SharedQueueAttributes<'_>) -> Result<(
 pub fn destroy(id: &CmId) {
     uncancellable(|| {
         let mut queues = id.queues().lock();
-        drop(id.take_shared_queue());
+        let shared_queue = id.take_shared_queue();
         // Queues of a queue pair that is still there are in use: they go with it.
-        if id.queue_pair().is_none() {
-            queues.destroy(id);
-        }
+        let unused = id.queue_pair().is_none().then(|| queues.take(id));
+        // As for a queue pair.
+        drop(queues);
+        drop(shared_queue);
+        drop(unused);
     });
 }
