@@ -8,8 +8,8 @@ use crate::ctypes::{
     ibv_qp_attr, ibv_qp_init_attr, ibv_qp_init_attr_ex, ibv_srq_init_attr, ibv_srq_init_attr_ex, rdma_cm_id,
 };
 use crate::errno::{Errno, Result};
-
 use std::ffi::c_int;
+use std::mem::offset_of;
 
 /// Makes the queue pair of an id that is bound to a device, in id->qp, and brings it into the state that the connection
 /// needs. NULL for pd stands for the protection domain of the id. Completion queues that the attributes lack are made
@@ -165,9 +165,11 @@ pub unsafe extern "C" fn rdma_init_qp_attr(
     // SAFETY: the caller's promise.
     let (id, state) = unsafe { (borrow::id(id), (*qp_attr).qp_state) };
     ret::status(id.and_then(|id| attributes::of_state(id, state)).map(|(attributes, mask)| {
+        // The kernel says nothing of the last field, and the struct of old programs ends before it.
+        let told = offset_of!(ibv_qp_attr, rate_limit);
         // SAFETY: checked for NULL; the caller promises the rest.
         unsafe {
-            *qp_attr = attributes;
+            qp_attr.cast::<u8>().copy_from_nonoverlapping((&raw const attributes).cast(), told);
             *qp_attr_mask = mask;
         }
     }))
