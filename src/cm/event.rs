@@ -154,6 +154,18 @@ impl Handed {
         }
     }
 
+    /// Whether the destruction of that id waits for it.
+    pub fn counts_for(self, id: &CmId) -> bool {
+        // SAFETY: the event is open: deliver() has set the field.
+        ptr::eq(unsafe { (*self.0.as_ptr()).counts_for.assume_init_ref() }.as_ref(), id)
+    }
+
+    /// Whether it is an event of that membership.
+    pub fn is_of(self, membership: &Arc<Membership>) -> bool {
+        // SAFETY: the event is open: allocate() has set the field.
+        unsafe { (*self.0.as_ptr()).membership.as_ref() }.is_some_and(|own| Arc::ptr_eq(own, membership))
+    }
+
     /// The new id, if it is a connection request.
     pub fn request(self) -> Option<Arc<CmId>> {
         let id = self.kind_and_status().0 == RDMA_CM_EVENT_CONNECT_REQUEST;

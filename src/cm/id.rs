@@ -214,7 +214,7 @@ impl CmId {
         self.key
     }
 
-    /// What the library made on the device for it. Held while its queue pair is used or destroyed.
+    /// What the library made on the device for it. Held while its queue pair is used, or taken out to be destroyed.
     pub fn queues(&self) -> &Lock<Queues> {
         &self.queues
     }
@@ -292,13 +292,11 @@ impl CmId {
     /// Acknowledges all events that no application has seen: those that synchronous calls left or put off.
     fn acknowledge_own(&self) {
         self.acknowledge_kept();
-        if self.is_synchronous() {
-            while let Some(event) = self.channel().deferred() {
-                let request = event.request();
-                event.acknowledge();
-                // Nobody will ever see it: this refuses it.
-                let _ = request.map(|id| destroy(&id));
-            }
+        while let Some(event) = self.channel().take_deferred(|event| event.counts_for(self)) {
+            let request = event.request();
+            event.acknowledge();
+            // Nobody will ever see it: this refuses it.
+            let _ = request.map(|id| destroy(&id));
         }
     }
 }
@@ -316,11 +314,12 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
         Err(error) => return Err(error),
     };
     bell::withdraw(id);
-    multicast::forget_all(id);
     id.acknowledge_own();
     if let Some(reported) = reported {
         id.ledger.settle(reported);
     }
+    // Not before: another thread may be about to look up the membership whose event it has taken from the kernel.
+    multicast::forget_all(id);
     if id.is_synchronous() {
         Channel::destroy(&id.own_channel());
     }

@@ -74,12 +74,15 @@ pub fn join(
                 ledger: Ledger::default(),
             }))
         })?;
+        let key = membership.key;
+        // Another thread may take its event, and leave the group, before this one has the kernel's answer.
+        id.memberships().lock().push(Arc::clone(&membership));
         let joined = match commands {
             Commands::AnyFamily => ucma::request(
                 &id.fd(),
                 JoinMcast {
                     response: 0,
-                    uid: uid(membership.key),
+                    uid: uid(key),
                     id: id.handle(),
                     addr_size: size as u16,
                     join_flags: flags as u16,
@@ -88,17 +91,15 @@ pub fn join(
             ),
             Commands::IpOnly => ucma::request(
                 &id.fd(),
-                JoinIpMcast {
-                    response: 0,
-                    uid: uid(membership.key),
-                    addr: family::ip(address),
-                    id: id.handle(),
-                },
+                JoinIpMcast { response: 0, uid: uid(key), addr: family::ip(address), id: id.handle() },
             ),
         };
-        let handle = joined.inspect_err(|_| drop(MEMBERSHIPS.remove(membership.key)))?.id;
-        let _ = membership.handle.set(handle);
-        id.memberships().lock().push(membership);
+        let joined = joined.inspect_err(|_| {
+            id.memberships().lock().retain(|other| other.key != key);
+            drop(MEMBERSHIPS.remove(key));
+        })?;
+        // Its event may have told it already.
+        let _ = membership.handle.set(joined.id);
         Ok(())
     })?;
     synchronous::complete(id, &[RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_CM_EVENT_MULTICAST_ERROR])
@@ -110,14 +111,28 @@ pub fn join(
 pub fn leave(id: &CmId, address: &[u8]) -> Result<()> {
     uncancellable(|| {
         let mut memberships = id.memberships().lock();
-        let position = memberships.iter().rposition(|membership| membership.address == address);
-        let membership = memberships.remove(position.ok_or(Errno::EADDRNOTAVAIL)?);
+        let found = memberships.iter().enumerate().rev().find_map(|(position, membership)| {
+            let number = *membership.handle.get().filter(|_| membership.address == address)?;
+            Some((position, number))
+        });
+        let (position, number) = found.ok_or(Errno::EADDRNOTAVAIL)?;
+        let membership = memberships.remove(position);
         drop(memberships);
         membership.detach();
-        let number = membership.handle.get().copied().unwrap_or_default();
         let result = ucma::request(&id.fd(), LeaveMcast { response: 0, id: number, reserved: 0 });
         match result {
-            Ok(reply) => membership.ledger.settle(reply.events_reported),
+            Ok(reply) => {
+                // Events that no application has seen, or that the last synchronous call left.
+                if id.is_synchronous() {
+                    id.acknowledge_kept();
+                }
+                while let Some(event) = id.channel().take_deferred(|event| event.is_of(&membership)) {
+                    event.acknowledge();
+                }
+                membership.ledger.settle(reply.events_reported);
+                // An event that another thread was processing may have attached the queue pair since.
+                membership.detach();
+            }
             // The kernel has forgotten it, or refuses every command of this process.
             Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => {}
             Err(error) => {
@@ -159,6 +174,7 @@ impl Membership {
             RDMA_CM_EVENT_MULTICAST_JOIN => parameters::datagram(reply.param.ud(), context),
             _ => parameters::no_datagram(context),
         };
+        let _ = self.handle.set(reply.id);
         if reply.event == RDMA_CM_EVENT_MULTICAST_JOIN
             && let Err(error) = self.attach(reply)
         {
