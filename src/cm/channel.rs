@@ -85,14 +85,12 @@ impl Channel {
         &self.spare
     }
 
-    /// Puts an event off: it comes back from [`Channel::exchange`] or [`Channel::deferred`]. For each there is a wake-up
-    /// in the kernel, so that the descriptor stays readable.
-    pub fn defer(&self, event: Handed) {
+    /// Puts an event off: it comes back from [`Channel::exchange`] or [`Channel::deferred`]. For each the caller sees to a
+    /// wake-up in the kernel, so that the descriptor stays readable.
+    pub fn put_off(&self, event: Handed) {
         let mut deferred = self.deferred.lock();
         deferred.push_back(event);
         self.has_deferred.store(true, Ordering::Release);
-        drop(deferred);
-        self.remind();
     }
 
     /// Puts one more wake-up into the kernel. Without it an event that was put off comes with the next one.
@@ -110,6 +108,9 @@ impl Channel {
 
     /// The oldest event that was put off and is wanted. Its wake-up stays behind, and finds nothing.
     pub fn take_deferred(&self, is_wanted: impl Fn(&Handed) -> bool) -> Option<Handed> {
+        if !self.has_deferred.load(Ordering::Acquire) {
+            return None;
+        }
         let mut deferred = self.deferred.lock();
         let position = deferred.iter().position(is_wanted)?;
         let event = deferred.remove(position);

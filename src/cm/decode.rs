@@ -10,9 +10,9 @@ use super::{migrate, parameters, query, service};
 use crate::ctypes::{
     RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDRINFO_ERROR,
     RDMA_CM_EVENT_ADDRINFO_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_CONNECT_REQUEST,
-    RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_DISCONNECTED,
-    RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_ROUTE_ERROR,
-    RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event, rdma_cm_event_type,
+    RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_ESTABLISHED,
+    RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_ROUTE_ERROR, RDMA_CM_EVENT_ROUTE_RESOLVED,
+    RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event, rdma_cm_event_type,
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
@@ -75,15 +75,13 @@ fn decode_own(
             true
         }
         RDMA_CM_EVENT_INTERNAL => internal(reply.param.arg(), public),
-        RDMA_CM_EVENT_REJECTED => handshake::refused(&id),
-        RDMA_CM_EVENT_DISCONNECTED => handshake::ended(&id),
         RDMA_CM_EVENT_DEVICE_REMOVAL => {
             if let Some(device) = id.device() {
                 device.set_removed();
             }
             true
         }
-        _ => true,
+        kind => handshake::goes_on(&id, kind),
     };
     if !for_application {
         id.ledger().discard();
@@ -109,6 +107,7 @@ fn decode_own(
     match reply.event {
         RDMA_CM_EVENT_CONNECT_RESPONSE => answered(&id, reply, public),
         RDMA_CM_EVENT_CONNECT_REQUEST => return requested(id, reply),
+        RDMA_CM_EVENT_REJECTED => handshake::refused(&id),
         _ => {}
     }
     Ok(Some(About { id, listener: None }))
@@ -188,10 +187,10 @@ fn new_id(listener: &CmId, reply: &EventReply) -> Result<Arc<CmId>> {
         Err(Errno::EINVAL) if migrate::follow(listener, &id) => prepare(),
         result => result,
     };
-    match prepared {
-        Ok(()) => Ok(id),
-        Err(error) => super::id::destroy(&id).and(Err(error)),
-    }
+    prepared.inspect_err(|_| {
+        let _ = super::id::destroy(&id);
+    })?;
+    Ok(id)
 }
 
 impl PrivateData {

@@ -41,10 +41,10 @@ pub fn create(
     } else {
         caller(&id, info, pd, attributes, qp_type)
     };
-    match made {
-        Ok(()) => Ok(id),
-        Err(error) => destroy(&id).and(Err(error)),
-    }
+    made.inspect_err(|_| {
+        let _ = destroy(&id);
+    })?;
+    Ok(id)
 }
 
 fn listener(
@@ -117,7 +117,8 @@ pub fn next_request(listener: &CmId) -> Result<Arc<CmId>> {
     };
     if let Err(error) = add_queue_pair(listener, &id) {
         event.acknowledge();
-        return destroy(&id).and(Err(error));
+        let _ = destroy(&id);
+        return Err(error);
     }
     // The listener may end before the request is answered.
     event.count_for(Arc::clone(&id));

@@ -33,9 +33,14 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     let reported = moved?;
     if was_synchronous {
         id.acknowledge_kept();
-        while let Some(event) = old.deferred() {
-            channel.defer(event);
-        }
+    }
+    while let Some(event) = old.take_deferred(|event| event.counts_for(id)) {
+        // The thread that put it off does not wait for it any more, and must not be waited for.
+        event.hold();
+        channel.put_off(event);
+        channel.remind();
+    }
+    if was_synchronous {
         Channel::destroy(&old);
     }
     id.ledger().settle(reported);

@@ -72,11 +72,8 @@ pub fn requested(id: &CmId) -> Result<()> {
 pub fn addresses(id: &CmId) -> Result<()> {
     let mut reply = QueryAddrReply { ibdev_index: NO_INDEX, ..FromZeros::new_zeroed() };
     ucma::execute(&id.fd(), QueryAddr::new(id.handle()), &mut reply)?;
-    let part = |address: &'_ [u8; 128], size: u16| {
-        address.get(..usize::from(size)).map(<[u8]>::to_owned).ok_or(Errno::EPROTO)
-    };
-    id.set_source(&part(&reply.src_addr.0, reply.src_size)?);
-    id.set_destination(&part(&reply.dst_addr.0, reply.dst_size)?);
+    id.set_source(reply.src_addr.0.get(..usize::from(reply.src_size)).ok_or(Errno::EPROTO)?);
+    id.set_destination(reply.dst_addr.0.get(..usize::from(reply.dst_size)).ok_or(Errno::EPROTO)?);
     bind_device(id, reply.node_guid, reply.ibdev_index, reply.port_num, reply.pkey)
 }
 

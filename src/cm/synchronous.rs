@@ -10,8 +10,9 @@ use crate::ctypes::{
 use crate::errno::{Errno, Result};
 
 /// Waits for the first event out of `results`, which stays in the public struct until the next call, and returns what
-/// it tells. The first of `results` is what the caller hopes for: any other end of a connection is an ECONNRESET. ENODEV if the device goes away meanwhile: then no result comes. Other events keep their order for
-/// `rdma_get_cm_event` on the id's channel. For an id on a channel of the application there is nothing to wait for.
+/// it tells. The first of `results` is what the caller hopes for: a connection that ends instead is an ECONNRESET. ENODEV
+/// if the device goes away meanwhile: then no result comes. Other events keep their order for `rdma_get_cm_event` on the
+/// id's channel. For an id on a channel of the application there is nothing to wait for.
 ///
 /// A signal does not end the wait: the kernel is already at work, and a second call would not find its way back.
 pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
@@ -28,22 +29,20 @@ pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
     }
 }
 
-/// As [`complete`], where the result may have come before it was asked for, and been put off.
-pub fn complete_even_before(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
-    if id.is_synchronous() {
-        let before = id.channel().take_deferred(|event| results.contains(&event.kind_and_status().0));
-        if let Some(event) = before {
-            id.acknowledge_kept();
-            return keep(id, event, results);
-        }
+/// What a result tells that came before it was asked for, and was put off.
+pub fn came_before(id: &CmId, results: &[rdma_cm_event_type]) -> Option<Result<()>> {
+    if !id.is_synchronous() {
+        return None;
     }
-    complete(id, results)
+    let event = id.channel().take_deferred(|event| results.contains(&event.kind_and_status().0))?;
+    id.acknowledge_kept();
+    Some(keep(id, event, results))
 }
 
 /// Waits for the first event out of `results`, or that the device goes away. EINTR if a signal ends the wait.
 pub fn wait(id: &CmId, results: &[rdma_cm_event_type]) -> Result<Handed> {
     let channel = id.channel();
-    let (mut others, mut wake_ups) = (Vec::new(), 0);
+    let mut wake_ups = 0;
     let result = loop {
         match get::from_kernel(channel, &mut wake_ups) {
             Err(error) => break Err(error),
@@ -52,13 +51,12 @@ pub fn wait(id: &CmId, results: &[rdma_cm_event_type]) -> Result<Handed> {
                 if results.contains(&kind) || kind == RDMA_CM_EVENT_DEVICE_REMOVAL {
                     break Ok(event);
                 }
-                others.push(event);
+                // Now, as the thread may be cancelled in its next wait. The wake-up would end that, and comes later.
+                channel.put_off(event);
+                wake_ups += 1;
             }
         }
     };
-    for event in others {
-        channel.defer(event);
-    }
     for _ in 0..wake_ups {
         channel.remind();
     }

@@ -183,6 +183,33 @@ static void disconnected_by_the_peer_first(void)
 	end_peer(&peer);
 }
 
+/* When what has ended is ended again nothing follows, and nothing is waited for. */
+static void disconnected_twice(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+	struct peer peer;
+
+	start_peer(&peer, ACCEPT);
+	resolve_waiting(id, peer.port);
+	create_qp(id);
+	check_ok(rdma_connect(id, NULL));
+	check_ok(rdma_disconnect(id));
+	check(!rdma_disconnect(id) || errno == EINVAL, "again: %m");
+	close_waiting(id);
+	end_peer(&peer);
+}
+
+static void disconnected_after_a_refusal(void)
+{
+	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
+
+	resolve_waiting(id, 7499);
+	create_qp(id);
+	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
+	check(!rdma_disconnect(id) || errno == EINVAL, "rdma_disconnect: %m");
+	close_waiting(id);
+}
+
 /* An event that the program does not wait for keeps its place until it is asked for. */
 static void connected_behind_a_user_event(void)
 {
@@ -389,6 +416,8 @@ int main(int argc, char **argv)
 		TEST(without_an_answer_to_the_address),
 		TEST(wrong_calls_do_not_wait),
 		TEST(disconnected_by_the_peer_first),
+		SLOW_TEST(disconnected_twice, 60),
+		TEST(disconnected_after_a_refusal),
 		TEST(connected_behind_a_user_event),
 		TEST(route_behind_a_user_event),
 		TEST(refused_behind_a_user_event),

@@ -14,7 +14,7 @@ use crate::uapi::{Disconnect, Notify};
 use crate::ucma;
 
 /// Ends the connection: everything posted completes with an error, and the peer is told. An id with a channel of its own
-/// waits until the peer knows. EINVAL for an id that is not connected.
+/// waits until the peer knows, unless the end has been told before. EINVAL for an id that is not connected.
 pub fn disconnect(id: &CmId) -> Result<()> {
     let device = id.device().ok_or(Errno::EINVAL)?;
     uncancellable(|| {
@@ -27,7 +27,15 @@ pub fn disconnect(id: &CmId) -> Result<()> {
         };
         ucma::order(&id.fd(), Disconnect { id: id.handle() })
     })?;
-    synchronous::complete_even_before(id, &[RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_UNREACHABLE])
+    let results = [RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_UNREACHABLE];
+    if let Some(result) = synchronous::came_before(id, &results) {
+        return result;
+    }
+    // Datagrams have no connection whose end could be told.
+    if id.is_datagram() || id.connection().lock().is_over() {
+        return Ok(());
+    }
+    synchronous::complete(id, &results)
 }
 
 /// Tells the kernel of an asynchronous event of the queue pair.

@@ -25,11 +25,27 @@ pub struct Connection {
     pub remote_ece: ibv_ece,
     /// Data at the head of the private data of the next request.
     opening: Vec<u8>,
-    /// The connection failed on this side: what the kernel reports of its end afterwards is old news.
-    failed: bool,
+    stage: Stage,
+}
+
+/// How far a connection is, as events have told.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Open,
+    Established,
+    /// Nothing follows but the end of its time-wait state.
+    Over,
+    /// It failed on this side: what the kernel reports of its end afterwards is old news.
+    Failed,
 }
 
 impl Connection {
+    /// Whether its end has been told.
+    pub fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over | Stage::Failed)
+    }
+
     /// Of an id that a peer's request has made.
     pub fn requested(parameters: &ConnParam, remote_ece: ibv_ece) -> Connection {
         let limits = Limits {
