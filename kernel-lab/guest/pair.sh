@@ -23,8 +23,8 @@ somebody_listens() {
 
 # wait_for_server PID: returns when it listens, or has ended.
 wait_for_server() {
-    local tries=100
-    while ((tries-- > 0)) && kill -0 "$1" 2>/dev/null && ! somebody_listens; do
+    local end=$((SECONDS + 15))
+    while ((SECONDS < end)) && kill -0 "$1" 2>/dev/null && ! somebody_listens; do
         sleep 0.1
     done
     # A listener is shown a moment before the kernel has it on all devices.
