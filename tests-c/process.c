@@ -105,6 +105,12 @@ int count_threads(void)
 	return count;
 }
 
+int run_command(const char *command)
+{
+	unsetenv("LD_PRELOAD");
+	return system(command);
+}
+
 void run_child(void (*child)(void))
 {
 	pid_t pid = fork();

@@ -20,6 +20,9 @@ void set_nonblocking(int fd);
 int count_fds(const char *text);
 int count_threads(void);
 
+/* Runs a shell command, which does not meet the library under test. Returns as system() does. */
+int run_command(const char *command);
+
 /* Runs this in a forked child; a case that fails there fails as a whole. */
 void run_child(void (*child)(void));
 

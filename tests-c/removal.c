@@ -2,33 +2,25 @@
 /* The lab's device is removed while the process lives: nothing that is let go may block that. */
 #include "helper.h"
 
-#include <stdlib.h>
 
 enum { QUICK_MS = 2000 };
 
 static struct rdma_event_channel *channel;
 
-/* The tool must not be given the library under test. */
-static int run(const char *command)
-{
-	unsetenv("LD_PRELOAD");
-	return system(command);
-}
-
 /* The device may still be leaving because of the case before. */
 static void add_device(void)
 {
-	check(!run("for try in $(seq 50); do"
-		   "  grep -qsi ffff:0a63:0001 /sys/class/infiniband/rxe0/ports/1/gids/* && exit 0;"
-		   "  rdma link add rxe0 type rxe netdev d0 2>/dev/null;"
-		   "  sleep 0.1;"
-		   "done; exit 1"), "the device does not come back");
+	check(!run_command("for try in $(seq 50); do"
+			   "  grep -qsi ffff:0a63:0001 /sys/class/infiniband/rxe0/ports/1/gids/* && exit 0;"
+			   "  rdma link add rxe0 type rxe netdev d0 2>/dev/null;"
+			   "  sleep 0.1;"
+			   "done; exit 1"), "the device does not come back");
 }
 
 static void *remove_device(void *unused)
 {
 	(void)unused;
-	check(!run("rdma link del rxe0"), "rdma link del failed");
+	check(!run_command("rdma link del rxe0"), "rdma link del failed");
 	return NULL;
 }
 
@@ -268,11 +260,11 @@ static void user_event_without_an_active_port(void)
 	add_device();
 	channel = open_channel();
 	id = open_id(channel);
-	check(!run("ip link set d0 down"), "ip link set failed");
-	check(!run("grep -q DOWN /sys/class/infiniband/rxe0/ports/1/state"), "the port is up");
+	check(!run_command("ip link set d0 down"), "ip link set failed");
+	check(!run_command("grep -q DOWN /sys/class/infiniband/rxe0/ports/1/state"), "the port is up");
 	write_event(id, 1, 2);
 	take_event(channel, id, 1, 2);
-	check(!run("ip link set d0 up"), "ip link set failed");
+	check(!run_command("ip link set d0 up"), "ip link set failed");
 	add_device();
 	check_ok(rdma_destroy_id(id));
 	rdma_destroy_event_channel(channel);

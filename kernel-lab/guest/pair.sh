@@ -6,12 +6,12 @@
 # Neither a program that hangs nor the wait for its partner may last as long as what counts as a silent suite.
 PROGRAM_SECONDS=30
 
-# on LIBRARY COMMAND: becomes the command, on that library.
+# on LIBRARY COMMAND [HOST...]: becomes the command, on that library; HOST is put in front of it, to start it elsewhere.
 on() {
     local LAB_LIB=$1
     # Only the program is to meet the library, not the timeout before it. The command's words are to be split.
     # shellcheck disable=SC2046,SC2086
-    exec timeout -k 2 "$PROGRAM_SECONDS" env $(preload) $2 </dev/null
+    exec timeout -k 2 "$PROGRAM_SECONDS" "${@:3}" env $(preload) $2 </dev/null
 }
 
 # Whether anybody waits for connections: on TCP (programs that agree on a connection there first), or on RDMA.
@@ -71,11 +71,13 @@ judge() {
 run_pair() {
     local label=$1 server_lib=$2 client_lib=$3 server=$4 client=$5 wanted=$6 repeat=${REPEAT:-no} pid status server_status
     shift 6
-    on "$server_lib" "$server" >"$OUT/$label.server" 2>&1 &
+    # shellcheck disable=SC2086
+    on "$server_lib" "$server" ${SERVER_HOST:-} >"$OUT/$label.server" 2>&1 &
     pid=$!
     [[ $repeat == yes ]] || wait_for_server "$pid"
     while true; do
-        (on "$client_lib" "$client") >"$OUT/$label.client" 2>&1
+        # shellcheck disable=SC2086
+        (on "$client_lib" "$client" ${CLIENT_HOST:-}) >"$OUT/$label.client" 2>&1
         status=$?
         [[ $repeat == yes && $status -eq 0 ]] && kill -0 "$pid" 2>/dev/null || break
     done
@@ -89,7 +91,7 @@ run_pair() {
 
 # pair LABEL SERVER CLIENT STATUSES PATTERN...: runs the two against each other on the library under test. STATUSES,
 # SERVER/CLIENT, is a regular expression; "-" for a server that serves until it is ended. With REPEAT=yes the client
-# runs again and again until the server has ended.
+# runs again and again until the server has ended. SERVER_HOST and CLIENT_HOST are commands that start the two elsewhere.
 pair() {
     local label=$1
     shift
