@@ -19,7 +19,7 @@ ping_over_rdma() {
     lib_env rping -s -a 10.99.0.1 -p 7174 -C 3 &
     server=$!
     sleep 1
-    timeout 20 env $(preload) rping -c -a 10.99.0.1 -p 7174 -C 3 -v && wait "$server"
+    lib_env timeout 20 rping -c -a 10.99.0.1 -p 7174 -C 3 -v && wait "$server"
 }
 
 check rdma_up rdma_up

@@ -13,13 +13,15 @@ fi
 
 EAST=10.88.0.1 WEST=10.88.0.2 WEST6=fd88::2
 
+host_device() { ip netns exec "$1" bash /work/lab/guest/host-device.sh "$1"; }
+
 # host NAME NUMBER: what is inside one.
 host() {
     ip -n "$1" addr add "10.88.0.$2/24" dev "$1" &&
         ip -n "$1" addr add "fd88::$2/64" dev "$1" nodad &&
         ip -n "$1" link set "$1" up &&
         ip -n "$1" link set lo up &&
-        ip netns exec "$1" bash /work/lab/guest/host-device.sh "$1"
+        host_device "$1"
 }
 
 hosts_up() {
@@ -38,7 +40,9 @@ hosts_down() {
 check hosts hosts_up
 trap hosts_down EXIT
 
-run_program -t 120 /work/tests/api/two_hosts | expected
+run_program -t 200 /work/tests/api/two_hosts | expected
+host_device east
+host_device west
 
 SERVER_HOST="ip netns exec west" CLIENT_HOST="ip netns exec east"
 PINGED='^client: ping data: rdma-ping-2: CDE'

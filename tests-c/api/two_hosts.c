@@ -142,13 +142,19 @@ static void nobody_at_the_address(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* The device may still be leaving because of the case before. */
 static void add_device(const struct host *host)
 {
 	char command[128];
 
 	snprintf(command, sizeof(command), "ip netns exec %s bash /work/lab/guest/host-device.sh %s", host->name, host->name);
 	check(!run_command(command), "the device does not come back");
+}
+
+/* One may still be leaving because of the case before. */
+static void add_devices(void)
+{
+	add_device(&east);
+	add_device(&west);
 }
 
 static void *remove_device(void *host)
@@ -179,7 +185,7 @@ static void removal_under_a_resolved_id(void)
 	struct rdma_cm_id *id;
 	pthread_t remover;
 
-	add_device(&east);
+	add_devices();
 	channel = open_channel();
 	id = open_client_on(&east, channel, west.address, NO_PORT);
 	remover = start_removal(&east);
@@ -195,7 +201,7 @@ static void removal_under_a_connection(void)
 	struct connection connection = { 0 };
 	pthread_t remover;
 
-	add_device(&east);
+	add_devices();
 	prepare_over(&connection, west.address, 0);
 	establish(&connection);
 	remover = start_removal(&east);
@@ -210,7 +216,7 @@ static void removal_under_a_server(void)
 	struct connection connection = { 0 };
 	pthread_t remover;
 
-	add_device(&west);
+	add_devices();
 	prepare_over(&connection, west.address, 0);
 	establish(&connection);
 	remover = start_removal(&west);
@@ -227,7 +233,7 @@ static void removal_under_a_wildcard_listener(void)
 	struct rdma_cm_id *listener, *client;
 	pthread_t remover;
 
-	add_device(&west);
+	add_devices();
 	channel = open_channel();
 	listener = open_listener_on(&west, channel, "0.0.0.0");
 	remover = start_removal(&west);
