@@ -51,11 +51,13 @@ step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES"
 for results in build/lab/out/*; do
     [[ -d $results/system ]] || continue
     kernel=$(basename "$results")
-    for suite in user-event api resolve; do
+    for suite in user-event api resolve two-hosts; do
         [[ ! -d $results/ours/$suite ]] ||
             step "compare-$kernel-$suite" tests-c/compare.sh "$results"/{ours,system}/"$suite" docs/differences.md
     done
 done
+
+step lab-programs make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_PROGRAM_SUITES" LIB=ours,installed
 
 [[ ${#failures[@]} -eq 0 ]] || printf 'failed: %s\n' "${failures[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -108,7 +108,7 @@ boot_all() {
 
 run() {
     # A boot without a line of output for $silence seconds hangs; the guest ends a silent suite a little earlier.
-    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=900 silence=90 names suite lib
+    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=2400 silence=90 names suite lib
     while [[ $# -gt 0 ]]; do
         case $1 in
             --kernel) kernels=${2//,/ }; shift ;;

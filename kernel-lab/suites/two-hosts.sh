@@ -44,6 +44,7 @@ run_program -t 200 /work/tests/api/two_hosts | expected
 host_device east
 host_device west
 
+# shellcheck disable=SC2034 # pair.sh uses them
 SERVER_HOST="ip netns exec west" CLIENT_HOST="ip netns exec east"
 PINGED='^client: ping data: rdma-ping-2: CDE'
 MOVED=('^server: data transfers complete' '^client: data transfers complete' '^server: return status 0')
