@@ -4,10 +4,11 @@
 # The connection manager: the C test programs of tests-c/api, with the library under test.
 source /work/lab/guest/lib.sh
 
-PROGRAMS=(listen connect private_data reject disconnect establish qp_attr ece queue_pair shared_queue datagram multicast
-    waiting endpoint messages moving)
+PROGRAMS=(listen connect connect_errors connect_data private_data reject disconnect establish qp_attr ece queue_pair
+    queue_pair_errors shared_queue datagram multicast waiting endpoint endpoint_errors messages moving held failures)
 # Those with memory of the library's own to lose.
-CHECKED=(connect queue_pair shared_queue datagram multicast waiting endpoint messages moving racing)
+CHECKED=(connect connect_data queue_pair queue_pair_errors shared_queue datagram multicast waiting endpoint messages
+    moving held failures racing)
 
 # The address that tests-c/api/connection.h names.
 ipv6_up() {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Telling a process from the one that forked it.
+//! The process: told from the one that forked it, and what it is short of.
 
+use crate::errno::Errno;
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::Mode;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,4 +21,12 @@ pub fn generation() -> u32 {
         unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
     });
     FORKS.load(Ordering::Relaxed)
+}
+
+/// EMFILE or ENFILE if there is no descriptor to be had, of which libibverbs does not tell.
+pub fn descriptor_shortage() -> Option<Errno> {
+    match open("/", OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty()) {
+        Err(error @ (nix::errno::Errno::EMFILE | nix::errno::Errno::ENFILE)) => Some(error.into()),
+        _ => None,
+    }
 }

@@ -5,7 +5,7 @@ use super::context::Context;
 use super::ffi;
 use crate::ctypes::ibv_device;
 use crate::errno::{Errno, Result};
-use crate::sys::netlink;
+use crate::sys::{netlink, process};
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -17,13 +17,14 @@ pub struct DeviceList {
 }
 
 impl DeviceList {
-    /// The devices there are now. ENODEV if libibverbs cannot tell or there is none.
+    /// The devices there are now. ENODEV if libibverbs cannot tell or there is none, EMFILE or ENFILE if it has no
+    /// descriptors to look with.
     pub fn get() -> Result<DeviceList> {
         let mut count = 0;
         // SAFETY: the count is a valid place; NULL is checked for.
-        let list = NonNull::new(unsafe { ffi::ibv_get_device_list(&mut count) }).ok_or(Errno::ENODEV)?;
+        let list = NonNull::new(unsafe { ffi::ibv_get_device_list(&mut count) }).ok_or_else(no_device)?;
         let list = DeviceList { list, count: usize::try_from(count).unwrap_or(0) };
-        if list.count == 0 { Err(Errno::ENODEV) } else { Ok(list) }
+        if list.count == 0 { Err(no_device()) } else { Ok(list) }
     }
 
     /// One after the other.
@@ -41,6 +42,11 @@ impl Drop for DeviceList {
         // SAFETY: the list came from ibv_get_device_list and is given back once.
         unsafe { ffi::ibv_free_device_list(self.list.as_ptr()) };
     }
+}
+
+/// Why there is none: libibverbs does not say.
+fn no_device() -> Errno {
+    process::descriptor_shortage().unwrap_or(Errno::ENODEV)
 }
 
 /// A device of a list. Open contexts outlive the list, devices do not.

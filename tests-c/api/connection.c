@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { EVENT_LIMIT_MS = 15000 };
@@ -27,6 +28,17 @@ struct sockaddr *device_address(int family, uint16_t port)
 	return (struct sockaddr *)in6;
 }
 
+struct sockaddr *group_address(const char *text)
+{
+	static struct sockaddr_in buffers[2];
+	static unsigned int turn;
+	struct sockaddr_in *in = &buffers[turn++ % 2];
+
+	*in = (struct sockaddr_in){ .sin_family = AF_INET };
+	check(inet_pton(AF_INET, text, &in->sin_addr) == 1, "address %s", text);
+	return (struct sockaddr *)in;
+}
+
 struct rdma_cm_id *open_id_of(struct rdma_event_channel *channel, enum rdma_port_space space)
 {
 	struct rdma_cm_id *id;
@@ -41,6 +53,14 @@ struct rdma_cm_id *open_listener(struct rdma_event_channel *channel, enum rdma_p
 
 	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
 	check_ok(rdma_listen(id, 0));
+	return id;
+}
+
+struct rdma_cm_id *open_member(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_id *id = open_id_of(channel, RDMA_PS_UDP);
+
+	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
 	return id;
 }
 
@@ -96,6 +116,31 @@ struct rdma_cm_id *open_client(struct rdma_event_channel *channel, enum rdma_por
 
 	resolve(id, port);
 	return id;
+}
+
+struct rdma_cm_id *open_alone(void)
+{
+	return open_client(open_channel(), RDMA_PS_TCP, 7499);
+}
+
+void close_alone(struct rdma_cm_id *id)
+{
+	struct rdma_event_channel *channel = id->channel;
+
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+}
+
+struct rdma_addrinfo *endpoint_addresses(uint16_t port, int flags)
+{
+	struct rdma_addrinfo hints = { .ai_flags = flags | RAI_NUMERICHOST, .ai_port_space = RDMA_PS_TCP };
+	struct rdma_addrinfo *list = NULL;
+	char service[8];
+
+	snprintf(service, sizeof(service), "%u", port);
+	check_ok(rdma_getaddrinfo(DEVICE_ADDRESS, service, &hints, &list));
+	check(list, "no addresses");
+	return list;
 }
 
 void prepare(struct connection *connection)

@@ -14,9 +14,14 @@
 /* The device's address, AF_INET or AF_INET6. Good until the second next call. */
 struct sockaddr *device_address(int family, uint16_t port);
 
+/* An IPv4 group. Good until the second next call. */
+struct sockaddr *group_address(const char *text);
+
 struct rdma_cm_id *open_id_of(struct rdma_event_channel *channel, enum rdma_port_space space);
 /* Bound to the device, at a port of the kernel's choice, and listening. */
 struct rdma_cm_id *open_listener(struct rdma_event_channel *channel, enum rdma_port_space space);
+/* A datagram id that is bound to the device, and can join groups. */
+struct rdma_cm_id *open_member(struct rdma_event_channel *channel);
 uint16_t port_of(struct rdma_cm_id *listener);
 
 /* The next event, which must be of this type and of this id (NULL: any); fails when none comes. */
@@ -30,10 +35,18 @@ struct rdma_cm_id *take_request(struct rdma_event_channel *channel, struct rdma_
 void resolve(struct rdma_cm_id *id, uint16_t port);
 struct rdma_cm_id *open_client(struct rdma_event_channel *channel, enum rdma_port_space space, uint16_t port);
 
+/* The same on a channel of its own, towards a port at which nobody listens; and the end of both. */
+struct rdma_cm_id *open_alone(void);
+void close_alone(struct rdma_cm_id *id);
+/* The addresses of the device for an endpoint, found by RAI_NUMERICHOST and these flags. */
+struct rdma_addrinfo *endpoint_addresses(uint16_t port, int flags);
+
 /* What a small queue pair needs. */
 struct ibv_qp_init_attr small_qp(enum ibv_qp_type type);
 /* A small queue pair with everything the library makes for it. */
 void create_qp(struct rdma_cm_id *id);
+/* Fails if the id has a queue pair, or anything that the library makes for one. */
+void check_nothing_left(const struct rdma_cm_id *id);
 /* Of id->qp, as text: "INIT". */
 const char *qp_state(struct rdma_cm_id *id);
 

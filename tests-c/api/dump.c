@@ -254,16 +254,13 @@ static void datagram_rejected(void)
 
 static void joined(void)
 {
-	struct sockaddr_in group = { .sin_family = AF_INET };
-
-	inet_pton(AF_INET, "239.99.1.7", &group.sin_addr);
 	connection.client_channel = open_channel();
 	check_ok(rdma_create_id(connection.client_channel, &connection.client, &connection, RDMA_PS_UDP));
 	check_ok(rdma_bind_addr(connection.client, device_address(AF_INET, 0)));
 	create_qp(connection.client);
-	check_ok(rdma_join_multicast(connection.client, (struct sockaddr *)&group, NULL));
+	check_ok(rdma_join_multicast(connection.client, group_address("239.99.1.7"), NULL));
 	dump_event(connection.client_channel, RDMA_CM_EVENT_MULTICAST_JOIN);
-	check_ok(rdma_leave_multicast(connection.client, (struct sockaddr *)&group));
+	check_ok(rdma_leave_multicast(connection.client, group_address("239.99.1.7")));
 	dump_at("left", connection.client);
 	connection.server_channel = open_channel();
 	dismantle(&connection);

@@ -3,27 +3,13 @@
 #include "connection.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The addresses of the device, from which an endpoint is made. */
-static struct rdma_addrinfo *addresses(uint16_t port, int flags)
-{
-	struct rdma_addrinfo hints = { .ai_flags = flags | RAI_NUMERICHOST, .ai_port_space = RDMA_PS_TCP };
-	struct rdma_addrinfo *list = NULL;
-	char service[8];
-
-	snprintf(service, sizeof(service), "%u", port);
-	check_ok(rdma_getaddrinfo(DEVICE_ADDRESS, service, &hints, &list));
-	check(list, "no addresses");
-	return list;
-}
-
 static struct rdma_cm_id *create_endpoint(uint16_t port, int flags, struct ibv_qp_init_attr *attr)
 {
-	struct rdma_addrinfo *list = addresses(port, flags);
+	struct rdma_addrinfo *list = endpoint_addresses(port, flags);
 	struct rdma_cm_id *id = NULL;
 
 	check_ok(rdma_create_ep(&id, list, NULL, attr));
@@ -160,7 +146,7 @@ static void one_after_another(void)
 static void with_a_domain_of_the_program(void)
 {
 	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
-	struct rdma_addrinfo *list = addresses(7499, 0);
+	struct rdma_addrinfo *list = endpoint_addresses(7499, 0);
 	struct rdma_event_channel *channel = open_channel();
 	struct rdma_cm_id *other = open_bound_id(channel), *id = NULL;
 	struct ibv_pd *pd = ibv_alloc_pd(other->verbs);
@@ -173,117 +159,6 @@ static void with_a_domain_of_the_program(void)
 	rdma_freeaddrinfo(list);
 	check_ok(rdma_destroy_id(other));
 	rdma_destroy_event_channel(channel);
-}
-
-static uint8_t connect_data[4096];
-
-/* A client of this connect data and private data, and what its listener sees of them. */
-static void connect_with(size_t connect_length, uint8_t private_length, bool fits)
-{
-	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
-	struct rdma_event_channel *channel = open_channel(), *client_channel = open_channel();
-	struct rdma_cm_id *listener = open_listener(channel, RDMA_PS_TCP), *id = NULL;
-	struct rdma_addrinfo *list = addresses(port_of(listener), 0);
-	uint8_t private_data[255];
-	struct rdma_conn_param param = { .private_data = private_data, .private_data_len = private_length };
-	struct rdma_cm_event *event;
-	const uint8_t *bytes;
-
-	memset(connect_data, 'c', sizeof(connect_data));
-	memset(private_data, 'p', sizeof(private_data));
-	list->ai_connect = connect_data;
-	list->ai_connect_len = connect_length;
-	check_ok(rdma_create_ep(&id, list, NULL, &attr));
-	list->ai_connect = NULL;
-	list->ai_connect_len = 0;
-	rdma_freeaddrinfo(list);
-	check_ok(rdma_migrate_id(id, client_channel));
-	if (!fits) {
-		check_fails(rdma_connect(id, &param), EINVAL);
-		check_empty(channel);
-	} else {
-		check_ok(rdma_connect(id, &param));
-		event = next_event(channel, RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
-		bytes = event->param.conn.private_data;
-		for (size_t i = 0; i < event->param.conn.private_data_len; i++)
-			check(bytes[i] == (i < connect_length ? 'c' : i < connect_length + private_length ? 'p' : 0),
-			      "byte %zu is %#x", i, bytes[i]);
-		struct rdma_cm_id *server = event->id;
-
-		check_ok(rdma_ack_cm_event(event));
-		check_ok(rdma_destroy_id(server));
-		pass_event(client_channel, RDMA_CM_EVENT_REJECTED, id);
-	}
-	rdma_destroy_ep(id);
-	check_ok(rdma_destroy_id(listener));
-	rdma_destroy_event_channel(channel);
-	rdma_destroy_event_channel(client_channel);
-}
-
-/* It stands before the private data. */
-static void connect_data_and_private_data(void)
-{
-	connect_with(8, 8, true);
-	connect_with(56, 0, true);
-	connect_with(40, 16, true);
-}
-
-static void too_much_for_the_kernel(void)
-{
-	connect_with(40, 17, false);
-	connect_with(57, 0, false);
-}
-
-static void too_much_for_the_command(void)
-{
-	connect_with(36, 255, false);
-	connect_with(255, 1, false);
-	connect_with(256, 0, false);
-}
-
-static void far_too_much_connect_data(void)
-{
-	connect_with(4096, 0, false);
-}
-
-static void failing_endpoints(void)
-{
-	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE | RAI_NUMERICHOST, .ai_port_space = RDMA_PS_TCP };
-	struct rdma_event_channel *channel = open_channel();
-	struct rdma_cm_id *listener = open_listener(channel, RDMA_PS_TCP), *id;
-	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
-	struct resources before = count_resources();
-	struct rdma_addrinfo *list;
-
-	/* The port is in use. */
-	list = addresses(port_of(listener), RAI_PASSIVE);
-	check_fails(rdma_create_ep(&id, list, NULL, NULL), EADDRINUSE);
-	rdma_freeaddrinfo(list);
-	/* The address is of another host. */
-	check_ok(rdma_getaddrinfo("10.99.0.99", "7471", &hints, &list));
-	check_fails(rdma_create_ep(&id, list, NULL, NULL), EADDRNOTAVAIL);
-	rdma_freeaddrinfo(list);
-	/* A queue pair that cannot be. */
-	list = addresses(7499, 0);
-	attr.cap.max_send_sge = 10000;
-	check(rdma_create_ep(&id, list, NULL, &attr) == -1, "it succeeds");
-	observe("%s", errno_name(errno));
-	rdma_freeaddrinfo(list);
-	check_resources(&before);
-	check_ok(rdma_destroy_id(listener));
-	rdma_destroy_event_channel(channel);
-}
-
-static void unreachable_endpoint(void)
-{
-	struct rdma_addrinfo hints = { .ai_flags = RAI_NUMERICHOST, .ai_port_space = RDMA_PS_TCP };
-	struct rdma_addrinfo *list;
-	struct rdma_cm_id *id;
-
-	check_ok(rdma_getaddrinfo("192.0.2.1", "7471", &hints, &list));
-	check(rdma_create_ep(&id, list, NULL, NULL) == -1, "it succeeds");
-	observe("%s", errno_name(errno));
-	rdma_freeaddrinfo(list);
 }
 
 static void *destroy_endpoint(void *id)
@@ -433,43 +308,6 @@ static void with_a_shared_queue(void)
 	check_resources(&before);
 }
 
-static void get_request_of_others(void)
-{
-	struct rdma_event_channel *channel = open_channel();
-	struct rdma_cm_id *listener = open_listener(channel, RDMA_PS_TCP), *id = NULL;
-
-	check_fails(rdma_get_request(listener, &id), EINVAL);
-	check(!id, "an id");
-	check_ok(rdma_destroy_id(listener));
-	rdma_destroy_event_channel(channel);
-}
-
-static void null_pointers(void)
-{
-	struct rdma_addrinfo *list = addresses(7499, 0);
-	struct rdma_cm_id *id;
-
-	check_fails(rdma_create_ep(NULL, list, NULL, NULL), EINVAL);
-	check_fails(rdma_create_ep(&id, NULL, NULL, NULL), EINVAL);
-	check_fails(rdma_get_request(NULL, &id), EINVAL);
-	rdma_destroy_ep(NULL);
-	rdma_freeaddrinfo(list);
-	id = listening_endpoint(NULL);
-	check_fails(rdma_get_request(id, NULL), EINVAL);
-	rdma_destroy_ep(id);
-}
-
-/* A list without the address that is needed. */
-static void empty_addresses(void)
-{
-	struct rdma_addrinfo none = { .ai_port_space = RDMA_PS_TCP, .ai_qp_type = IBV_QPT_RC, .ai_family = AF_INET };
-	struct rdma_cm_id *id;
-
-	check_fails(rdma_create_ep(&id, &none, NULL, NULL), EINVAL);
-	none.ai_flags = RAI_PASSIVE;
-	check_fails(rdma_create_ep(&id, &none, NULL, NULL), EINVAL);
-}
-
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -479,21 +317,12 @@ int main(int argc, char **argv)
 		TEST(client_without_attributes),
 		TEST(one_after_another),
 		TEST(with_a_domain_of_the_program),
-		TEST(connect_data_and_private_data),
-		TEST(too_much_for_the_kernel),
-		TEST(too_much_for_the_command),
-		TEST(far_too_much_connect_data),
-		TEST(failing_endpoints),
-		TEST(unreachable_endpoint),
 		TEST(listener_destroyed_before_accepting),
 		SLOW_TEST(without_descriptors, 15),
 		TEST(request_behind_a_user_event),
 		TEST(moved_to_a_channel),
 		TEST(destroyed_as_an_id),
 		TEST(with_a_shared_queue),
-		TEST(get_request_of_others),
-		TEST(null_pointers),
-		TEST(empty_addresses),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

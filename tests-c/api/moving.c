@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 		TEST(connected_ids),
 		TEST(with_the_answer_pending),
 		TEST(a_listener),
-		TEST(a_listener_with_a_request_pending),
+		SLOW_TEST(a_listener_with_a_request_pending, 15),
 		TEST(a_request),
 		TEST(to_waiting_and_back),
 		TEST(waiting_then_resolving),

@@ -24,6 +24,13 @@ void create_qp(struct rdma_cm_id *id)
 	check(id->qp, "no queue pair");
 }
 
+void check_nothing_left(const struct rdma_cm_id *id)
+{
+	check(!id->qp, "qp");
+	check(!id->send_cq && !id->recv_cq, "completion queues");
+	check(!id->send_cq_channel && !id->recv_cq_channel, "completion channels");
+}
+
 const char *qp_state(struct rdma_cm_id *id)
 {
 	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };

@@ -5,7 +5,6 @@
  */
 #include "connection.h"
 
-#include <arpa/inet.h>
 
 static pthread_barrier_t barrier;
 
@@ -104,19 +103,13 @@ static void destroying_a_queue_pair_as_its_connection_ends(void)
 	}
 }
 
-static struct sockaddr *group(void)
-{
-	static struct sockaddr_in address = { .sin_family = AF_INET };
-
-	inet_pton(AF_INET, "239.99.1.8", &address.sin_addr);
-	return (struct sockaddr *)&address;
-}
+#define GROUP "239.99.1.8"
 
 static unsigned long leave_all(struct rdma_cm_id *id)
 {
 	unsigned long count = 0;
 
-	while (!rdma_leave_multicast(id, group()))
+	while (!rdma_leave_multicast(id, group_address(GROUP)))
 		count++;
 	check(errno == EADDRNOTAVAIL, "rdma_leave_multicast: %m");
 	return count;
@@ -137,16 +130,15 @@ static void joining_and_leaving(void)
 {
 	unsigned long count = rounds(500);
 	struct rdma_event_channel *channel = open_channel();
-	struct rdma_cm_id *id = open_id_of(channel, RDMA_PS_UDP);
+	struct rdma_cm_id *id = open_member(channel);
 	struct rdma_cm_event *event;
 	pthread_t thread;
 
-	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
 	create_qp(id);
 	set_nonblocking(channel->fd);
 	thread = start_thread(leave_again_and_again, id);
 	for (unsigned long i = 0; i < count; i++) {
-		check_ok(rdma_join_multicast(id, group(), &count));
+		check_ok(rdma_join_multicast(id, group_address(GROUP), &count));
 		while (!rdma_get_cm_event(channel, &event)) {
 			check(event->id == id && event->param.ud.private_data == &count, "event");
 			check_ok(rdma_ack_cm_event(event));

@@ -4,20 +4,7 @@
 
 #include <string.h>
 
-static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
-
-static void open_resolved(void)
-{
-	channel = open_channel();
-	id = open_client(channel, RDMA_PS_TCP, 7499);
-}
-
-static void close_resolved(void)
-{
-	check_ok(rdma_destroy_id(id));
-	rdma_destroy_event_channel(channel);
-}
 
 static struct ibv_srq_init_attr small_srq(void)
 {
@@ -29,7 +16,7 @@ static void plain(void)
 	struct ibv_srq_init_attr attr = small_srq();
 	struct resources before;
 
-	open_resolved();
+	id = open_alone();
 	before = count_resources();
 	attr.srq_context = &attr;
 	check_ok(rdma_create_srq(id, NULL, &attr));
@@ -39,7 +26,7 @@ static void plain(void)
 	rdma_destroy_srq(id);
 	check(!id->srq, "srq");
 	check_resources(&before);
-	close_resolved();
+	close_alone(id);
 }
 
 /* The id's queue pair takes from it, and so do the helpers. */
@@ -110,14 +97,14 @@ static void with_a_domain_of_the_program(void)
 	struct ibv_srq_init_attr attr = small_srq();
 	struct ibv_pd *pd;
 
-	open_resolved();
+	id = open_alone();
 	pd = ibv_alloc_pd(id->verbs);
 	check(pd, "ibv_alloc_pd: %m");
 	check_ok(rdma_create_srq(id, pd, &attr));
 	check(id->srq->pd == pd, "domain");
 	rdma_destroy_srq(id);
 	check_ok(ibv_dealloc_pd(pd));
-	close_resolved();
+	close_alone(id);
 }
 
 static struct ibv_srq_init_attr_ex extended_srq(uint32_t mask)
@@ -134,7 +121,7 @@ static void extended(void)
 	struct ibv_srq_init_attr_ex attr = extended_srq(IBV_SRQ_INIT_ATTR_TYPE);
 	struct resources before;
 
-	open_resolved();
+	id = open_alone();
 	before = count_resources();
 	check_ok(rdma_create_srq_ex(id, &attr));
 	check(id->srq && id->srq->pd == id->pd, "shared queue");
@@ -153,18 +140,18 @@ static void extended(void)
 	attr = extended_srq(0);
 	check_fails(rdma_create_srq_ex(id, &attr), EINVAL);
 	check(!id->srq, "srq");
-	close_resolved();
+	close_alone(id);
 }
 
 static void attributes_are_left_alone(void)
 {
 	struct ibv_srq_init_attr_ex attr = extended_srq(IBV_SRQ_INIT_ATTR_TYPE);
 
-	open_resolved();
+	id = open_alone();
 	check_ok(rdma_create_srq_ex(id, &attr));
 	check(!attr.pd && attr.comp_mask == IBV_SRQ_INIT_ATTR_TYPE, "written back");
 	rdma_destroy_srq(id);
-	close_resolved();
+	close_alone(id);
 }
 
 static void queue_pair_attributes_are_left_alone(void)
@@ -172,13 +159,13 @@ static void queue_pair_attributes_are_left_alone(void)
 	struct ibv_srq_init_attr attr = small_srq();
 	struct ibv_qp_init_attr qp_attr = small_qp(IBV_QPT_RC);
 
-	open_resolved();
+	id = open_alone();
 	check_ok(rdma_create_srq(id, NULL, &attr));
 	check_ok(rdma_create_qp(id, NULL, &qp_attr));
 	check(id->qp->srq == id->srq && !qp_attr.srq, "written back");
 	rdma_destroy_qp(id);
 	rdma_destroy_srq(id);
-	close_resolved();
+	close_alone(id);
 }
 
 /* Soft RoCE has no XRC. What the library made on the way is gone afterwards. */
@@ -187,14 +174,14 @@ static void of_a_kind_that_the_device_lacks(void)
 	struct ibv_srq_init_attr_ex attr = extended_srq(IBV_SRQ_INIT_ATTR_TYPE);
 	struct resources before;
 
-	open_resolved();
+	id = open_alone();
 	before = count_resources();
 	attr.srq_type = IBV_SRQT_XRC;
 	check(rdma_create_srq_ex(id, &attr) == -1, "it succeeds");
 	observe("%s", errno_name(errno));
 	check(!id->srq && !id->recv_cq && !id->recv_cq_channel, "something is left");
 	check_resources(&before);
-	close_resolved();
+	close_alone(id);
 }
 
 static void too_large(void)
@@ -202,14 +189,14 @@ static void too_large(void)
 	struct ibv_srq_init_attr attr = small_srq();
 	struct resources before;
 
-	open_resolved();
+	id = open_alone();
 	before = count_resources();
 	attr.attr.max_sge = 10000;
 	check(rdma_create_srq(id, NULL, &attr) == -1, "it succeeds");
 	observe("%s", errno_name(errno));
 	check(!id->srq, "srq");
 	check_resources(&before);
-	close_resolved();
+	close_alone(id);
 }
 
 static void without_a_device(void)
@@ -217,12 +204,11 @@ static void without_a_device(void)
 	struct ibv_srq_init_attr attr = small_srq();
 	struct ibv_srq_init_attr_ex attr_ex = extended_srq(IBV_SRQ_INIT_ATTR_TYPE);
 
-	channel = open_channel();
-	id = open_id(channel);
+	id = open_id(open_channel());
 	check_fails(rdma_create_srq(id, NULL, &attr), EINVAL);
 	check_fails(rdma_create_srq_ex(id, &attr_ex), EINVAL);
 	check(!id->srq, "srq");
-	close_resolved();
+	close_alone(id);
 }
 
 static void twice(void)
@@ -230,13 +216,13 @@ static void twice(void)
 	struct ibv_srq_init_attr attr = small_srq();
 	struct resources before;
 
-	open_resolved();
+	id = open_alone();
 	before = count_resources();
 	check_ok(rdma_create_srq(id, NULL, &attr));
 	check_fails(rdma_create_srq(id, NULL, &attr), EINVAL);
 	rdma_destroy_srq(id);
 	check_resources(&before);
-	close_resolved();
+	close_alone(id);
 }
 
 static void null_pointers(void)
@@ -244,7 +230,7 @@ static void null_pointers(void)
 	struct ibv_srq_init_attr attr = small_srq();
 	struct ibv_srq_init_attr_ex attr_ex = extended_srq(IBV_SRQ_INIT_ATTR_TYPE);
 
-	open_resolved();
+	id = open_alone();
 	check_fails(rdma_create_srq(NULL, NULL, &attr), EINVAL);
 	check_fails(rdma_create_srq(id, NULL, NULL), EINVAL);
 	check_fails(rdma_create_srq_ex(NULL, &attr_ex), EINVAL);
@@ -252,7 +238,7 @@ static void null_pointers(void)
 	rdma_destroy_srq(NULL);
 	/* Nothing to destroy is no error. */
 	rdma_destroy_srq(id);
-	close_resolved();
+	close_alone(id);
 }
 
 int main(int argc, char **argv)

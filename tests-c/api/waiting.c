@@ -354,30 +354,24 @@ static void accepted(void)
 
 static void joined(void)
 {
-	struct sockaddr_in group = { .sin_family = AF_INET };
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_UDP);
+	struct rdma_cm_id *id = open_member(NULL);
 	int context;
 
-	inet_pton(AF_INET, "239.99.1.9", &group.sin_addr);
-	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
 	create_qp(id);
-	check_ok(rdma_join_multicast(id, (struct sockaddr *)&group, &context));
+	check_ok(rdma_join_multicast(id, group_address("239.99.1.9"), &context));
 	check_answer(id, RDMA_CM_EVENT_MULTICAST_JOIN);
 	check(id->event->param.ud.private_data == &context, "context");
 	/* Its own event does not make leaving wait. */
-	check_ok(rdma_leave_multicast(id, (struct sockaddr *)&group));
+	check_ok(rdma_leave_multicast(id, group_address("239.99.1.9")));
 	close_waiting(id);
 }
 
 static void joined_behind_a_user_event(void)
 {
-	struct sockaddr_in group = { .sin_family = AF_INET };
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_UDP);
+	struct rdma_cm_id *id = open_member(NULL);
 
-	inet_pton(AF_INET, "239.99.1.9", &group.sin_addr);
-	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
 	write_event(id, 4, 5);
-	check_ok(rdma_join_multicast(id, (struct sockaddr *)&group, NULL));
+	check_ok(rdma_join_multicast(id, group_address("239.99.1.9"), NULL));
 	check_answer(id, RDMA_CM_EVENT_MULTICAST_JOIN);
 	take_event(id->channel, id, 4, 5);
 	close_waiting(id);
