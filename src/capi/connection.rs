@@ -193,10 +193,9 @@ pub unsafe extern "C" fn rdma_set_local_ece(id: *mut rdma_cm_id, ece: *mut ibv_e
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_get_remote_ece(id: *mut rdma_cm_id, ece: *mut ibv_ece) -> c_int {
     // SAFETY: the caller's promise.
-    let (id, place) = unsafe { (borrow::id(id), ece.as_mut().ok_or(Errno::EINVAL)) };
-    ret::status(id.and_then(|id| {
-        let place = place?;
-        *place = ece::remote(id)?;
-        Ok(())
+    let id = if ece.is_null() { Err(Errno::EINVAL) } else { unsafe { borrow::id(id) } };
+    ret::status(id.and_then(ece::remote).map(|remote| {
+        // SAFETY: checked for NULL; the caller promises the rest.
+        unsafe { ece.write(remote) };
     }))
 }

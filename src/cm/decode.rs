@@ -6,7 +6,7 @@ use super::connection::handshake::{self, Answered};
 use super::event::{About, NO_PARAM, PrivateData};
 use super::id::CmId;
 use super::user::Written;
-use super::{migrate, parameters, query, service};
+use super::{event_parameters, migrate, query, service};
 use crate::ctypes::{
     RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDRINFO_ERROR,
     RDMA_CM_EVENT_ADDRINFO_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_CONNECT_REQUEST,
@@ -96,12 +96,12 @@ fn decode_own(
         _ if id.is_datagram() => {
             let ud = reply.param.ud();
             let data = private_data.take(&ud.private_data, ud.private_data_len);
-            public.param.ud = parameters::datagram(ud, data);
+            public.param.ud = event_parameters::datagram(ud, data);
         }
         _ => {
             let conn = reply.param.conn();
             let data = private_data.take(&conn.private_data, conn.private_data_len);
-            public.param.conn = parameters::connection(conn, data);
+            public.param.conn = event_parameters::connection(conn, data);
         }
     }
     match reply.event {

@@ -92,7 +92,7 @@ fn caller(
 
 /// Ends an id with its queue pair and shared receive queue.
 pub fn destroy(id: &Arc<CmId>) -> Result<()> {
-    if id.queue_pair().is_some() {
+    if id.has_queue_pair() {
         pair::destroy(id);
     }
     if id.shared_queue().is_some() {

@@ -12,7 +12,7 @@ use zerocopy::FromZeros;
 
 /// Moves the id, with the events that nobody has taken yet, to `target`; without one to a channel of its own. Waits
 /// until other threads have acknowledged what they took from the old channel, so that afterwards no event of the id
-/// comes from there. EINVAL if the id already has a channel of its own and `target` is none.
+/// comes from there. EINVAL if the id has a channel of its own, and `target` is that or none.
 pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     let was_synchronous = id.is_synchronous();
     let synchronous = target.is_none();
@@ -20,6 +20,10 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
         return Err(Errno::EINVAL);
     }
     let old = id.own_channel();
+    if was_synchronous && target.as_ref().is_some_and(|target| Arc::ptr_eq(target, &old)) {
+        // Its own channel would end with the move.
+        return Err(Errno::EINVAL);
+    }
     let channel = target.map_or_else(Channel::open, Ok)?;
     let command = MigrateId { id: id.handle(), fd: old.fd().0 as u32, ..FromZeros::new_zeroed() };
     let moved = bell::move_along(id, &old, &channel, || {

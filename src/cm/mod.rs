@@ -19,6 +19,7 @@ pub mod devices;
 pub mod endpoint;
 #[allow(unsafe_code, reason = "the memory that an event shares with the application")]
 pub mod event;
+mod event_parameters;
 pub mod family;
 pub mod get;
 #[allow(unsafe_code, reason = "the struct that an id shares with the application")]
@@ -28,7 +29,7 @@ pub mod migrate;
 pub mod multicast;
 pub mod name;
 pub mod option;
-mod parameters;
+
 mod path;
 pub mod pool;
 #[allow(unsafe_code, reason = "the struct that an id shares with the application")]

@@ -8,7 +8,7 @@ use super::family::{self, Commands};
 use super::id::CmId;
 use super::ledger::Ledger;
 use super::queue::groups::Group;
-use super::{parameters, synchronous};
+use super::{event_parameters, synchronous};
 use crate::ctypes::{
     RDMA_CM_EVENT_MULTICAST_ERROR, RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_MC_JOIN_FLAG_FULLMEMBER,
     RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, rdma_cm_event, rdma_cm_mc_join_flags,
@@ -171,8 +171,8 @@ impl Membership {
         public.param = NO_PARAM;
         let context = self.context.load(Ordering::Relaxed);
         public.param.ud = match reply.event {
-            RDMA_CM_EVENT_MULTICAST_JOIN => parameters::datagram(reply.param.ud(), context),
-            _ => parameters::no_datagram(context),
+            RDMA_CM_EVENT_MULTICAST_JOIN => event_parameters::datagram(reply.param.ud(), context),
+            _ => event_parameters::no_datagram(context),
         };
         let _ = self.handle.set(reply.id);
         if reply.event == RDMA_CM_EVENT_MULTICAST_JOIN

@@ -49,6 +49,12 @@ impl CmId {
         unsafe { (*self.public()).pd = pd };
     }
 
+    /// Whether it has a queue pair.
+    pub fn has_queue_pair(&self) -> bool {
+        // SAFETY: the public struct is alive; the field is read by value.
+        unsafe { !(*self.public()).qp.is_null() }
+    }
+
     /// The queue pair. The application may have put one of its own there.
     pub fn queue_pair(&self) -> Option<QueuePair> {
         // SAFETY: the public struct is alive, and what stands in the field is alive or NULL; callers hold the lock

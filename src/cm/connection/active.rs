@@ -51,7 +51,7 @@ const ANSWERS: [u32; 6] = [
 
 /// Ends the handshake for an id whose queue pair the application moves itself. EINVAL if the id has one.
 pub fn establish(id: &CmId) -> Result<()> {
-    if id.queue_pair().is_some() {
+    if id.has_queue_pair() {
         return Err(Errno::EINVAL);
     }
     confirm(id)

@@ -7,7 +7,7 @@ use crate::errno::{Errno, Result};
 
 /// What to tell the peer. EINVAL without a maker, for unknown bits, and for an id that has a queue pair.
 pub fn set_local(id: &CmId, ece: ibv_ece) -> Result<()> {
-    if id.queue_pair().is_some() || ece.vendor_id == 0 || ece.comp_mask != 0 {
+    if id.has_queue_pair() || ece.vendor_id == 0 || ece.comp_mask != 0 {
         return Err(Errno::EINVAL);
     }
     id.connection().lock().local_ece = ece;
@@ -16,7 +16,7 @@ pub fn set_local(id: &CmId, ece: ibv_ece) -> Result<()> {
 
 /// What the peer has told. EINVAL for an id that has a queue pair.
 pub fn remote(id: &CmId) -> Result<ibv_ece> {
-    if id.queue_pair().is_some() {
+    if id.has_queue_pair() {
         return Err(Errno::EINVAL);
     }
     Ok(id.connection().lock().remote_ece)

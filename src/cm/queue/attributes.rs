@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! How the kernel wants a queue pair to be set for the next state of its connection.
 
+use crate::cm::event_parameters::address_handle;
 use crate::cm::id::CmId;
-use crate::cm::parameters::address_handle;
 use crate::ctypes::{ibv_qp_attr, ibv_qp_cap, ibv_qp_state};
 use crate::errno::Result;
 use crate::uapi::{InitQpAttr, QpAttr};
