@@ -23,11 +23,15 @@ use crate::sync::{Key, Lock};
 use crate::sys::thread::uncancellable;
 use crate::ucma::Fd;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most bells that hang on a channel: each takes memory and a port in the kernel.
 const MOST: usize = 256;
 /// How many of them are missing when those are hung that had to wait: waiting until they have rung is half of the cost.
 const BATCH: usize = 32;
+
+/// Whether any event of this process has ever waited here.
+static USED: AtomicBool = AtomicBool::new(false);
 
 /// The user events of a channel that wait for somebody to take them.
 #[derive(Default)]
@@ -59,6 +63,7 @@ pub fn write(id: &CmId, written: Written) -> Result<()> {
             Err(Errno::EINVAL) => {}
             other => return other,
         }
+        USED.store(true, Ordering::Relaxed);
         let mut waiting = channel.bells().0.lock();
         waiting.events.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
         waiting.events.push_back(UserEvent { id: id.key(), written });
@@ -95,11 +100,11 @@ pub fn answer(channel: &Channel, bell: u32, public: &mut rdma_cm_event) -> Optio
 
 /// Withdraws all user events of an id that nobody has taken.
 pub fn withdraw(id: &CmId) {
-    let channel = id.channel();
     // Almost always.
-    if channel.bells().0.lock().events.is_empty() {
+    if !USED.load(Ordering::Relaxed) {
         return;
     }
+    let channel = id.channel();
     uncancellable(|| channel.bells().0.lock().remove(id.key(), channel.fd()));
 }
 

@@ -9,7 +9,7 @@ use super::channel::Channel;
 use super::connection::Connection;
 use super::device::{Device, Name};
 use super::ledger::Ledger;
-use super::multicast::{self, Membership};
+use super::multicast::{self, Memberships};
 use super::pool::InUse;
 use super::queue::Queues;
 use super::uid::IDS;
@@ -43,7 +43,7 @@ pub struct CmId {
     staying: Lock<()>,
     queues: Lock<Queues>,
     connection: Lock<Connection>,
-    memberships: Lock<Vec<Arc<Membership>>>,
+    memberships: Memberships,
     /// For the queue pairs of the ids that a listening endpoint makes.
     attributes: OnceLock<ibv_qp_init_attr>,
     /// `first_channel` or one of `later_channels`.
@@ -120,7 +120,7 @@ impl CmId {
             staying: Lock::default(),
             queues: Lock::default(),
             connection: Lock::default(),
-            memberships: Lock::default(),
+            memberships: Memberships::default(),
             attributes: OnceLock::new(),
             channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
             first_channel: channel,
@@ -224,8 +224,8 @@ impl CmId {
         &self.connection
     }
 
-    /// Multicast groups that it is in, or joins, the last one last.
-    pub fn memberships(&self) -> &Lock<Vec<Arc<Membership>>> {
+    /// Multicast groups that it is in, or joins.
+    pub fn memberships(&self) -> &Memberships {
         &self.memberships
     }
 

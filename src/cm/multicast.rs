@@ -14,13 +14,13 @@ use crate::ctypes::{
     RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, rdma_cm_event, rdma_cm_mc_join_flags,
 };
 use crate::errno::{Errno, Result};
-use crate::sync::{Key, Table};
+use crate::sync::{Key, Lock, Table};
 use crate::sys::thread::{self, uncancellable};
 use crate::uapi::{EventReply, JoinIpMcast, JoinMcast, LeaveMcast};
 use crate::ucma;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 /// One id in one group.
 pub struct Membership {
@@ -33,6 +33,16 @@ pub struct Membership {
     /// The kernel's number, once it is known.
     handle: OnceLock<u32>,
     ledger: Ledger,
+}
+
+/// The memberships of an id, the last one last. Most ids never have one, and do not pay for it.
+#[derive(Default)]
+pub struct Memberships(OnceLock<Lock<Vec<Arc<Membership>>>>);
+
+impl Memberships {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Membership>>> {
+        self.0.get_or_init(Lock::default).lock()
+    }
 }
 
 static MEMBERSHIPS: Table<Arc<Membership>> = Table::new();
@@ -147,8 +157,9 @@ pub fn leave(id: &CmId, address: &[u8]) -> Result<()> {
 
 /// Forgets all memberships of an id that is destroyed: the kernel has ended them.
 pub fn forget_all(id: &CmId) {
-    let memberships = std::mem::take(&mut *id.memberships().lock());
-    for membership in memberships {
+    let Some(memberships) = id.memberships().0.get() else { return };
+    let ended = std::mem::take(&mut *memberships.lock());
+    for membership in ended {
         drop(MEMBERSHIPS.remove(membership.key));
     }
 }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// What this process found out about the node; it holds for the life of the kernel module.
 #[derive(Debug, PartialEq, Eq)]
 struct Node {
-    name: String,
+    path: PathBuf,
     /// None where only sysfs told of the device.
     number: Option<libc::dev_t>,
     /// Version of the kernel's interface.
@@ -45,9 +45,8 @@ pub fn abi() -> Result<u32> {
 /// A node under another name is found by its device number. Nothing here waits for a node to appear.
 pub fn open() -> Result<OwnedFd> {
     let node = Node::get()?;
-    let path = Path::new("/dev/infiniband").join(&node.name);
-    device::open_node(&path, node.number).or_else(|error| {
-        diag::line(format_args!("{}: {error:?}", path.display()));
+    device::open_node(&node.path, node.number).or_else(|error| {
+        diag::line(format_args!("{}: {error:?}", node.path.display()));
         node.number.and_then(|number| device::open_node(&by_number(number), Some(number)).ok()).ok_or(error)
     })
 }
@@ -59,8 +58,8 @@ pub fn available() -> Result<()> {
 
 fn find(sysfs: &Path) -> Result<Node> {
     let node = match netlink::char_device("rdma_cm") {
-        Ok(found) => Node { name: found.name, number: Some(found.number), abi: found.abi },
-        Err(_) => Node { name: "rdma_cm".to_owned(), number: None, abi: abi_by_sysfs(sysfs) },
+        Ok(found) => Node { path: by_name(&found.name), number: Some(found.number), abi: found.abi },
+        Err(_) => Node { path: by_name("rdma_cm"), number: None, abi: abi_by_sysfs(sysfs) },
     };
     if !(ABI_VERSION_MIN..=ABI_VERSION_MAX).contains(&node.abi) {
         diag::line(format_args!("the kernel's connection manager has version {}, unknown here", node.abi));
@@ -84,6 +83,10 @@ fn abi_by_sysfs(sysfs: &Path) -> u32 {
 
 fn any_device_by_sysfs(sysfs: &Path) -> bool {
     fs::read_dir(sysfs.join("class/infiniband")).is_ok_and(|mut devices| devices.next().is_some())
+}
+
+fn by_name(name: &str) -> PathBuf {
+    Path::new("/dev/infiniband").join(name)
 }
 
 fn by_number(number: libc::dev_t) -> PathBuf {

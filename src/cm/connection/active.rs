@@ -29,13 +29,18 @@ pub fn connect(id: &CmId, offer: Option<Offer<'_>>) -> Result<()> {
             responder_resources: resources.unwrap_or(most.responder_resources),
             initiator_depth: depth.unwrap_or(most.initiator_depth),
         };
-        let conn_param = connection.parameters(id, offer)?;
         let local = connection.local_ece;
-        drop(connection);
         let ece = Ece { vendor_id: local.vendor_id, attr_mod: local.options };
-        ucma::order(&id.fd(), Connect { conn_param, id: id.handle(), reserved: 0, ece })
+        let mut command = Connect { id: id.handle(), ece, ..FromZeros::new_zeroed() };
+        connection.fill_in(&mut command.conn_param, id, offer)?;
+        let has_opening = !connection.opening.is_empty();
+        drop(connection);
+        ucma::order(&id.fd(), command)?;
+        if has_opening {
+            id.connection().lock().opening = Vec::new();
+        }
+        Ok::<_, Errno>(())
     })?;
-    id.connection().lock().opening = Vec::new();
     synchronous::complete(id, &ANSWERS)
 }
 

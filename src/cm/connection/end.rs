@@ -27,6 +27,9 @@ pub fn disconnect(id: &CmId) -> Result<()> {
         };
         ucma::order(&id.fd(), Disconnect { id: id.handle() })
     })?;
+    if !id.is_synchronous() {
+        return Ok(());
+    }
     let results = [RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_UNREACHABLE];
     if let Some(result) = synchronous::came_before(id, &results) {
         return result;

@@ -2,12 +2,11 @@
 //! Parameters of a connection, from the application's form to the kernel's.
 
 use super::Connection;
-use crate::cm::device::{Device, Limits};
+use crate::cm::device::Device;
 use crate::cm::id::CmId;
 use crate::ctypes::{RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES, RDMA_PS_TCP, rdma_conn_param};
 use crate::errno::{Errno, Result};
 use crate::uapi::ConnParam;
-use zerocopy::FromZeros;
 
 /// What the application offers its peer.
 #[derive(Clone, Copy)]
@@ -37,11 +36,11 @@ pub fn wanted(id: &CmId, device: &Device, offer: Option<Offer<'_>>) -> Result<(O
 }
 
 impl Connection {
-    /// The kernel's form of an offer. EINVAL for more private data than the message has room for.
-    pub fn parameters(&self, id: &CmId, offer: Option<Offer<'_>>) -> Result<ConnParam> {
-        let Limits { responder_resources, initiator_depth } = self.limits;
-        let mut parameters =
-            ConnParam { responder_resources, initiator_depth, valid: 1, ..FromZeros::new_zeroed() };
+    /// Fills in the kernel's form of an offer, which is clear. EINVAL for more private data than it has room for.
+    pub fn fill_in(&self, parameters: &mut ConnParam, id: &CmId, offer: Option<Offer<'_>>) -> Result<()> {
+        parameters.responder_resources = self.limits.responder_resources;
+        parameters.initiator_depth = self.limits.initiator_depth;
+        parameters.valid = 1;
         match offer {
             Some(Offer { numbers, .. }) => {
                 parameters.flow_control = numbers.flow_control;
@@ -65,6 +64,6 @@ impl Connection {
         for (place, byte) in parameters.private_data.iter_mut().zip(self.opening.iter().chain(data)) {
             *place = *byte;
         }
-        Ok(parameters)
+        Ok(())
     }
 }

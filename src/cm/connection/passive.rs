@@ -43,16 +43,16 @@ pub fn accept(id: &CmId, offer: Option<Offer<'_>>) -> Result<()> {
             initiator_depth: depth.unwrap_or(asked.initiator_depth.min(most.initiator_depth)),
         };
         let Limits { responder_resources, initiator_depth } = connection.limits;
-        let conn_param = connection.parameters(id, offer)?;
         // The peer finds its own name and what this side made of it.
         let ece = Ece { vendor_id: connection.remote_ece.vendor_id, attr_mod: connection.local_ece.options };
+        let mut command = Accept { uid: id.uid(), id: id.handle(), ece, ..FromZeros::new_zeroed() };
+        connection.fill_in(&mut command.conn_param, id, offer)?;
         drop(connection);
         let moved = queue_pair.filter(|_| !id.is_datagram());
         if let Some(queue_pair) = moved {
             state::ready_to_receive(id, queue_pair, Some(responder_resources))?;
             state::ready_to_send(id, queue_pair, Some(initiator_depth))?;
         }
-        let command = Accept { uid: id.uid(), conn_param, id: id.handle(), reserved: 0, ece };
         ucma::order(&id.fd(), command).inspect_err(|_| {
             if let Some(queue_pair) = queue_pair {
                 let _ = state::fail(queue_pair);
