@@ -10,9 +10,9 @@ use super::{event_parameters, migrate, query, service};
 use crate::ctypes::{
     RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDRINFO_ERROR,
     RDMA_CM_EVENT_ADDRINFO_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_CONNECT_REQUEST,
-    RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_ESTABLISHED,
-    RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_ROUTE_ERROR, RDMA_CM_EVENT_ROUTE_RESOLVED,
-    RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event, rdma_cm_event_type,
+    RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_DISCONNECTED,
+    RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_INTERNAL, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_ROUTE_ERROR,
+    RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_USER, ibv_ece, rdma_cm_event, rdma_cm_event_type,
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
@@ -34,7 +34,13 @@ pub fn decode(
 ) -> Result<Option<About>> {
     public.status = reply.status as i32;
     if reply.event != RDMA_CM_EVENT_USER {
-        return uncancellable(|| decode_own(id, reply, public, private_data));
+        return match reply.event {
+            // These take no call that could be cancelled.
+            RDMA_CM_EVENT_ESTABLISHED | RDMA_CM_EVENT_DISCONNECTED => {
+                decode_own(id, reply, public, private_data)
+            }
+            _ => uncancellable(|| decode_own(id, reply, public, private_data)),
+        };
     }
     // In memory that held a user event before there is nothing to clear.
     if public.event != RDMA_CM_EVENT_USER {
@@ -196,7 +202,10 @@ fn new_id(listener: &CmId, reply: &EventReply) -> Result<Arc<CmId>> {
 impl PrivateData {
     /// A copy of what came; NULL for nothing.
     fn take(&mut self, data: &[u8; MAX_PRIVATE_DATA], length: u8) -> *const c_void {
+        if length == 0 {
+            return ptr::null();
+        }
         self.0 = *data;
-        if length == 0 { ptr::null() } else { self.0.as_ptr().cast() }
+        self.0.as_ptr().cast()
     }
 }

@@ -17,16 +17,18 @@ use crate::ucma;
 /// waits until the peer knows, unless the end has been told before. EINVAL for an id that is not connected.
 pub fn disconnect(id: &CmId) -> Result<()> {
     let device = id.device().ok_or(Errno::EINVAL)?;
-    uncancellable(|| {
-        let _queues = id.queues().lock();
-        // The peer is told even where the queue pair cannot be moved any more.
-        let _ = match (id.queue_pair(), device.transport()) {
-            (Some(queue_pair), IBV_TRANSPORT_IB) => state::fail(queue_pair),
-            (Some(queue_pair), IBV_TRANSPORT_IWARP) => state::drain(queue_pair),
-            _ => Ok(()),
-        };
-        ucma::order(&id.fd(), Disconnect { id: id.handle() })
-    })?;
+    if id.has_queue_pair() {
+        uncancellable(|| {
+            let _queues = id.queues().lock();
+            // The peer is told even where the queue pair cannot be moved any more.
+            let _ = match (id.queue_pair(), device.transport()) {
+                (Some(queue_pair), IBV_TRANSPORT_IB) => state::fail(queue_pair),
+                (Some(queue_pair), IBV_TRANSPORT_IWARP) => state::drain(queue_pair),
+                _ => Ok(()),
+            };
+        });
+    }
+    ucma::order(&id.fd(), Disconnect { id: id.handle() })?;
     if !id.is_synchronous() {
         return Ok(());
     }
