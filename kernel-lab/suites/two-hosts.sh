@@ -52,4 +52,4 @@ mixed rping "rping -s -a $WEST -C 3 -v" "rping -c -a $WEST -C 3 -v" 0/0 "$PINGED
 pair rping-v6 "rping -s -a $WEST6 -C 3 -v" "rping -c -a $WEST6 -C 3 -v" 0/0 "$PINGED"
 pair ucmatose "ucmatose -c 10" "ucmatose -s $WEST -c 10" 0/0 "${MOVED[@]}"
 pair udaddy "udaddy" "udaddy -s $WEST" 0/0 "${MOVED[@]}"
-REPEAT=yes mixed mckey "mckey -m 239.1.1.1 -b $WEST" "mckey -m 239.1.1.1 -b $EAST -s" 0/0 "${MOVED[@]}"
+REPEAT=yes mixed mckey "mckey -m 239.1.1.1 -b $WEST" "mckey -m 239.1.1.1 -b $EAST -s -C 500" 0/0 "${MOVED[@]}"
