@@ -136,7 +136,7 @@ static void with_own_objects(void)
 static void *remove_second(void *unused)
 {
 	(void)unused;
-	check(!run("rdma link del rxe1"), "rdma link del failed");
+	check(!run_command("rdma link del rxe1"), "rdma link del failed");
 	return NULL;
 }
 
@@ -150,7 +150,7 @@ static void of_one_in_a_list_of_two(void)
 	int count;
 
 	add_device();
-	check(!run("ip link add d1 type dummy && ip link set d1 up && rdma link add rxe1 type rxe netdev d1"),
+	check(!run_command("ip link add d1 type dummy && ip link set d1 up && rdma link add rxe1 type rxe netdev d1"),
 	      "no second device");
 	channel = open_channel();
 	id = open_bound_id(channel);
@@ -166,7 +166,7 @@ static void of_one_in_a_list_of_two(void)
 	check_ok(ibv_query_device(id->verbs, &attributes));
 	check_ok(rdma_destroy_id(id));
 	rdma_destroy_event_channel(channel);
-	check(!run("ip link del d1"), "ip link del failed");
+	check(!run_command("ip link del d1"), "ip link del failed");
 }
 
 /* Without a command for it in the kernel (TEST_BELLS=1), a user event needs a device. */

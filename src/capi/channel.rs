@@ -26,7 +26,8 @@ pub extern "C" fn rdma_create_event_channel() -> *mut rdma_event_channel {
 
 /// Closes an event channel. Destroy or migrate its ids before.
 ///
-/// Threads that wait in rdma_get_cm_event() on it return -1 with ECANCELED before this returns. NULL is ignored.
+/// Threads that wait in rdma_get_cm_event() on it do so no more when this returns, and return -1 with ECANCELED within
+/// 100 ms. NULL is ignored.
 ///
 /// # Safety
 ///

@@ -209,7 +209,7 @@ impl CmId {
         self.synchronous.load(Ordering::Acquire)
     }
 
-    /// Its name in [`IDS`].
+    /// Its name in the table of ids.
     pub fn key(&self) -> Key {
         self.key
     }

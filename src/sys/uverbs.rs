@@ -65,7 +65,7 @@ struct InfoHandles {
     list: Attribute,
 }
 
-/// How many objects of a kind are on the context, at most [`MANY`]; 0 for a kind that the kernel does not know. `fd` is
+/// How many objects of a kind are on the context, at most `MANY`; 0 for a kind that the kernel does not know. `fd` is
 /// where the context's commands go, `driver` the number of the device's driver (see
 /// [`driver`](super::netlink::driver)). An error from kernels that do not tell, and after the device was taken away.
 pub fn count(fd: RawFd, driver: u32, kind: Kind) -> Result<usize> {
