@@ -11,6 +11,7 @@ rdma_up || exit 1
 trap rdma_down EXIT
 
 # The package holds some of them compressed. The others would only be loaded.
+rm -rf /run/pyverbs
 mkdir -p /run/pyverbs
 cp -r "$PACKAGED" /run/pyverbs/
 gunzip /run/pyverbs/tests/*.gz
