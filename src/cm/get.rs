@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a thread stays away from its caller after its channel was destroyed under it.
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The next event of the channel, waited for unless its descriptor is non-blocking (EAGAIN). EINTR if a signal ends
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
