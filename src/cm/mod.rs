@@ -2,9 +2,9 @@
 //! The connection manager: channels, ids and events.
 //!
 //! Order of locks: each is taken alone and none is held across a call into the kernel or libibverbs, but for those of
-//! `bell` and `pool`, which say so, and an id's queues (`CmId::queues`), whose queue pair is made, used and taken out to
-//! be destroyed under the lock; its connection (`CmId::connection`) may be locked inside. A thread that waits in the kernel for an event owns
-//! nothing on its stack, since it may be cancelled there (`waiter`).
+//! `bell`, `multicast` and `pool`, which say so, and an id's queues (`CmId::queues`), whose queue pair is made, used and
+//! taken out to be destroyed under the lock; its connection (`CmId::connection`) may be locked inside. A thread that waits
+//! in the kernel for an event owns nothing on its stack, since it may be cancelled there (`waiter`).
 
 pub mod address;
 pub mod addrinfo;

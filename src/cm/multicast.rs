@@ -30,17 +30,24 @@ pub struct Membership {
     flags: rdma_cm_mc_join_flags,
     /// The application's own, which events carry where others have private data.
     context: AtomicPtr<c_void>,
-    /// The kernel's number, once it is known.
-    handle: OnceLock<u32>,
     ledger: Ledger,
 }
 
+/// A membership that stands, and the kernel's number of it.
+struct Joined {
+    membership: Arc<Membership>,
+    handle: u32,
+}
+
 /// The memberships of an id, the last one last. Most ids never have one, and do not pay for it.
+///
+/// The lock is held while one is joined or left: of several in one group the kernel ends the last one, whichever number it
+/// is told, so both must have the same order. The lock of the id's queues may be taken inside.
 #[derive(Default)]
-pub struct Memberships(OnceLock<Lock<Vec<Arc<Membership>>>>);
+pub struct Memberships(OnceLock<Lock<Vec<Joined>>>);
 
 impl Memberships {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Membership>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Joined>> {
         self.0.get_or_init(Lock::default).lock()
     }
 }
@@ -72,6 +79,7 @@ pub fn join(
             return Err(Errno::EOPNOTSUPP);
         }
         let owner = Arc::clone(id);
+        let mut memberships = id.memberships().lock();
         // Its event may come before the kernel's answer: it has to be known before.
         let membership = MEMBERSHIPS.insert_with(|key| {
             Ok(Arc::new(Membership {
@@ -80,13 +88,10 @@ pub fn join(
                 address: address.to_owned(),
                 flags,
                 context: AtomicPtr::new(context),
-                handle: OnceLock::new(),
                 ledger: Ledger::default(),
             }))
         })?;
         let key = membership.key;
-        // Another thread may take its event, and leave the group, before this one has the kernel's answer.
-        id.memberships().lock().push(Arc::clone(&membership));
         let joined = match commands {
             Commands::AnyFamily => ucma::request(
                 &id.fd(),
@@ -104,12 +109,8 @@ pub fn join(
                 JoinIpMcast { response: 0, uid: uid(key), addr: family::ip(address), id: id.handle() },
             ),
         };
-        let joined = joined.inspect_err(|_| {
-            id.memberships().lock().retain(|other| other.key != key);
-            drop(MEMBERSHIPS.remove(key));
-        })?;
-        // Its event may have told it already.
-        let _ = membership.handle.set(joined.id);
+        let handle = joined.inspect_err(|_| drop(MEMBERSHIPS.remove(key)))?.id;
+        memberships.push(Joined { membership, handle });
         Ok(())
     })?;
     synchronous::complete(id, &[RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_CM_EVENT_MULTICAST_ERROR])
@@ -121,17 +122,13 @@ pub fn join(
 pub fn leave(id: &CmId, address: &[u8]) -> Result<()> {
     uncancellable(|| {
         let mut memberships = id.memberships().lock();
-        let found = memberships.iter().enumerate().rev().find_map(|(position, membership)| {
-            let number = *membership.handle.get().filter(|_| membership.address == address)?;
-            Some((position, number))
-        });
-        let (position, number) = found.ok_or(Errno::EADDRNOTAVAIL)?;
-        let membership = memberships.remove(position);
-        drop(memberships);
+        let position = memberships.iter().rposition(|joined| joined.membership.address == address);
+        let Joined { membership, handle } = memberships.remove(position.ok_or(Errno::EADDRNOTAVAIL)?);
         membership.detach();
-        let result = ucma::request(&id.fd(), LeaveMcast { response: 0, id: number, reserved: 0 });
+        let result = ucma::request(&id.fd(), LeaveMcast { response: 0, id: handle, reserved: 0 });
         match result {
             Ok(reply) => {
+                drop(memberships);
                 // Events that no application has seen, or that the last synchronous call left.
                 if id.is_synchronous() {
                     id.acknowledge_kept();
@@ -146,7 +143,7 @@ pub fn leave(id: &CmId, address: &[u8]) -> Result<()> {
             // The kernel has forgotten it, or refuses every command of this process.
             Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => {}
             Err(error) => {
-                id.memberships().lock().push(membership);
+                memberships.push(Joined { membership, handle });
                 return Err(error);
             }
         }
@@ -159,7 +156,7 @@ pub fn leave(id: &CmId, address: &[u8]) -> Result<()> {
 pub fn forget_all(id: &CmId) {
     let Some(memberships) = id.memberships().0.get() else { return };
     let ended = std::mem::take(&mut *memberships.lock());
-    for membership in ended {
+    for Joined { membership, .. } in ended {
         drop(MEMBERSHIPS.remove(membership.key));
     }
 }
@@ -185,7 +182,6 @@ impl Membership {
             RDMA_CM_EVENT_MULTICAST_JOIN => event_parameters::datagram(reply.param.ud(), context),
             _ => event_parameters::no_datagram(context),
         };
-        let _ = self.handle.set(reply.id);
         if reply.event == RDMA_CM_EVENT_MULTICAST_JOIN
             && let Err(error) = self.attach(reply)
         {
