@@ -15,7 +15,7 @@ KERNEL ?= 7.2
 comma := ,
 # What `make test` runs in the lab: the second kind of suites, existing programs, only with this library.
 export LAB_KERNELS ?= 7.2
-export LAB_SUITES ?= smoke,user-event,bells,resolve,examples,two-hosts
+export LAB_SUITES ?= smoke,user-event,bells,api,resolve,examples,two-hosts
 export LAB_PROGRAM_SUITES ?= utils,pyverbs,clients
 # The same for kernels that have no command for user events, with this library.
 export LAB_OLD_KERNELS ?= 6.12,6.1

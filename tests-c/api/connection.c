@@ -131,6 +131,36 @@ void close_alone(struct rdma_cm_id *id)
 	rdma_destroy_event_channel(channel);
 }
 
+void check_answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
+{
+	check(id->event, "no answer");
+	check(id->event->event == type, "the answer is %s, not %s", rdma_event_str(id->event->event), rdma_event_str(type));
+	check(id->event->id == id, "of another id");
+}
+
+struct rdma_cm_id *open_waiting(enum rdma_port_space space)
+{
+	struct rdma_cm_id *id = open_id_of(NULL, space);
+
+	check(id->channel && !id->event, "channel and event");
+	return id;
+}
+
+void resolve_waiting(struct rdma_cm_id *id, uint16_t port)
+{
+	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, port), 2000));
+	check_answer(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+	check_ok(rdma_resolve_route(id, 2000));
+	check_answer(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+void close_waiting(struct rdma_cm_id *id)
+{
+	if (id->qp)
+		rdma_destroy_qp(id);
+	check_ok(rdma_destroy_id(id));
+}
+
 struct rdma_addrinfo *endpoint_addresses(uint16_t port, int flags)
 {
 	struct rdma_addrinfo hints = { .ai_flags = flags | RAI_NUMERICHOST, .ai_port_space = RDMA_PS_TCP };

@@ -38,6 +38,13 @@ struct rdma_cm_id *open_client(struct rdma_event_channel *channel, enum rdma_por
 /* The same on a channel of its own, towards a port at which nobody listens; and the end of both. */
 struct rdma_cm_id *open_alone(void);
 void close_alone(struct rdma_cm_id *id);
+/* An id without a channel of the program, resolved and closed by calls that wait. */
+struct rdma_cm_id *open_waiting(enum rdma_port_space space);
+void resolve_waiting(struct rdma_cm_id *id, uint16_t port);
+void close_waiting(struct rdma_cm_id *id);
+/* What the last call on it was answered with. */
+void check_answer(struct rdma_cm_id *id, enum rdma_cm_event_type type);
+
 /* The addresses of the device for an endpoint, found by RAI_NUMERICHOST and these flags. */
 struct rdma_addrinfo *endpoint_addresses(uint16_t port, int flags);
 

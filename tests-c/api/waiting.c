@@ -2,7 +2,6 @@
 /* Ids without a channel of the program: each call waits for its own answer, which is id->event afterwards. */
 #include "connection.h"
 
-#include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -60,36 +59,6 @@ static void end_peer(struct peer *peer)
 	rdma_destroy_event_channel(peer->channel);
 }
 
-static void check_answer(struct rdma_cm_id *id, enum rdma_cm_event_type type)
-{
-	check(id->event, "no answer");
-	check(id->event->event == type, "the answer is %s, not %s", rdma_event_str(id->event->event), rdma_event_str(type));
-	check(id->event->id == id, "of another id");
-}
-
-static struct rdma_cm_id *open_waiting(enum rdma_port_space space)
-{
-	struct rdma_cm_id *id = open_id_of(NULL, space);
-
-	check(id->channel && !id->event, "channel and event");
-	return id;
-}
-
-static void resolve_waiting(struct rdma_cm_id *id, uint16_t port)
-{
-	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, port), 2000));
-	check_answer(id, RDMA_CM_EVENT_ADDR_RESOLVED);
-	check_ok(rdma_resolve_route(id, 2000));
-	check_answer(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
-}
-
-static void close_waiting(struct rdma_cm_id *id)
-{
-	if (id->qp)
-		rdma_destroy_qp(id);
-	check_ok(rdma_destroy_id(id));
-}
-
 static void connected(void)
 {
 	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
@@ -108,19 +77,6 @@ static void connected(void)
 	end_peer(&peer);
 }
 
-static void refused(void)
-{
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-
-	resolve_waiting(id, 7499);
-	create_qp(id);
-	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
-	check_answer(id, RDMA_CM_EVENT_REJECTED);
-	check(id->event->status == 8, "status %d", id->event->status);
-	check(!strcmp(qp_state(id), "ERR"), "the queue pair is %s", qp_state(id));
-	close_waiting(id);
-}
-
 static void rejected(void)
 {
 	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
@@ -134,34 +90,6 @@ static void rejected(void)
 	check(id->event->status == 28, "status %d", id->event->status);
 	close_waiting(id);
 	end_peer(&peer);
-}
-
-static void without_an_answer_to_the_address(void)
-{
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-	struct sockaddr_in nobody = { .sin_family = AF_INET, .sin_port = htons(7471) };
-
-	/* Of the device's net, so that the kernel asks; or it knows at once that nobody is there. */
-	inet_pton(AF_INET, "192.0.2.1", &nobody.sin_addr);
-	check(rdma_resolve_addr(id, NULL, (struct sockaddr *)&nobody, 500) == -1, "it resolves");
-	observe("%s", errno_name(errno));
-	check(!id->verbs, "a device");
-	resolve_waiting(id, 7499);
-	close_waiting(id);
-}
-
-static void wrong_calls_do_not_wait(void)
-{
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-	struct rdma_conn_param param = { .qp_num = 1 };
-
-	check_fails(rdma_resolve_addr(id, NULL, NULL, 2000), EINVAL);
-	check_ok(rdma_bind_addr(id, device_address(AF_INET, 0)));
-	check_fails(rdma_connect(id, &param), EINVAL);
-	resolve_waiting(id, 7499);
-	check_fails(rdma_resolve_addr(id, NULL, device_address(AF_INET, 7499), 2000), EINVAL);
-	check_fails(rdma_resolve_route(id, 2000), EINVAL);
-	close_waiting(id);
 }
 
 /* The peer was faster: its disconnection is the answer to ours. */
@@ -199,17 +127,6 @@ static void disconnected_twice(void)
 	end_peer(&peer);
 }
 
-static void disconnected_after_a_refusal(void)
-{
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-
-	resolve_waiting(id, 7499);
-	create_qp(id);
-	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
-	check(!rdma_disconnect(id) || errno == EINVAL, "rdma_disconnect: %m");
-	close_waiting(id);
-}
-
 /* An event that the program does not wait for keeps its place until it is asked for. */
 static void connected_behind_a_user_event(void)
 {
@@ -232,32 +149,6 @@ static void connected_behind_a_user_event(void)
 	check_empty(id->channel);
 	close_waiting(id);
 	end_peer(&peer);
-}
-
-static void route_behind_a_user_event(void)
-{
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-
-	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, 7499), 2000));
-	write_event(id, 4, 5);
-	check_ok(rdma_resolve_route(id, 2000));
-	check_answer(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	check(id->route.num_paths == 1, "no path");
-	take_event(id->channel, id, 4, 5);
-	close_waiting(id);
-}
-
-static void refused_behind_a_user_event(void)
-{
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-
-	resolve_waiting(id, 7499);
-	create_qp(id);
-	write_event(id, 4, 5);
-	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
-	check_answer(id, RDMA_CM_EVENT_REJECTED);
-	take_event(id->channel, id, 4, 5);
-	close_waiting(id);
 }
 
 /* An event with a status is no failure of a call that it does not answer. */
@@ -352,43 +243,6 @@ static void accepted(void)
 	close_waiting(listener);
 }
 
-static void joined(void)
-{
-	struct rdma_cm_id *id = open_member(NULL);
-	int context;
-
-	create_qp(id);
-	check_ok(rdma_join_multicast(id, group_address("239.99.1.9"), &context));
-	check_answer(id, RDMA_CM_EVENT_MULTICAST_JOIN);
-	check(id->event->param.ud.private_data == &context, "context");
-	/* Its own event does not make leaving wait. */
-	check_ok(rdma_leave_multicast(id, group_address("239.99.1.9")));
-	close_waiting(id);
-}
-
-static void joined_behind_a_user_event(void)
-{
-	struct rdma_cm_id *id = open_member(NULL);
-
-	write_event(id, 4, 5);
-	check_ok(rdma_join_multicast(id, group_address("239.99.1.9"), NULL));
-	check_answer(id, RDMA_CM_EVENT_MULTICAST_JOIN);
-	take_event(id->channel, id, 4, 5);
-	close_waiting(id);
-}
-
-static void datagrams_that_nobody_takes(void)
-{
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_UDP);
-
-	resolve_waiting(id, 7499);
-	create_qp(id);
-	check(rdma_connect(id, NULL) == -1, "somebody answers");
-	observe("%s", errno_name(errno));
-	check_answer(id, RDMA_CM_EVENT_UNREACHABLE);
-	close_waiting(id);
-}
-
 static void nothing_is_left(void)
 {
 	struct resources before = { 0 };
@@ -405,22 +259,13 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(connected),
-		TEST(refused),
 		TEST(rejected),
-		TEST(without_an_answer_to_the_address),
-		TEST(wrong_calls_do_not_wait),
 		TEST(disconnected_by_the_peer_first),
 		SLOW_TEST(disconnected_twice, 60),
-		TEST(disconnected_after_a_refusal),
 		TEST(connected_behind_a_user_event),
-		TEST(route_behind_a_user_event),
-		TEST(refused_behind_a_user_event),
 		TEST(a_user_event_is_no_failure),
 		TEST(connected_in_a_storm_of_signals),
 		TEST(accepted),
-		SLOW_TEST(joined, 10),
-		TEST(joined_behind_a_user_event),
-		TEST(datagrams_that_nobody_takes),
 		TEST(nothing_is_left),
 	};
 
