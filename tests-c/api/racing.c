@@ -128,7 +128,7 @@ static void *leave_again_and_again(void *id)
 /* Each membership is left once, and whatever arrives belongs to one. */
 static void joining_and_leaving(void)
 {
-	unsigned long count = rounds(500);
+	unsigned long count = rounds(100);
 	struct rdma_event_channel *channel = open_channel();
 	struct rdma_cm_id *id = open_member(channel);
 	struct rdma_cm_event *event;
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	static const struct test tests[] = {
 		SLOW_TEST(destroying_a_queue_pair_as_its_answer_is_taken, 60),
 		SLOW_TEST(destroying_a_queue_pair_as_its_connection_ends, 60),
-		SLOW_TEST(joining_and_leaving, 60),
+		SLOW_TEST(joining_and_leaving, 120),
 		SLOW_TEST(several_takers, 60),
 	};
 
