@@ -103,13 +103,14 @@ static void destroying_a_queue_pair_as_its_connection_ends(void)
 	}
 }
 
-#define GROUP "239.99.1.8"
+/* Both threads read it: it is made before the second begins. */
+static struct sockaddr *group;
 
 static unsigned long leave_all(struct rdma_cm_id *id)
 {
 	unsigned long count = 0;
 
-	while (!rdma_leave_multicast(id, group_address(GROUP)))
+	while (!rdma_leave_multicast(id, group))
 		count++;
 	check(errno == EADDRNOTAVAIL, "rdma_leave_multicast: %m");
 	return count;
@@ -135,10 +136,11 @@ static void joining_and_leaving(void)
 	pthread_t thread;
 
 	create_qp(id);
+	group = group_address("239.99.1.8");
 	set_nonblocking(channel->fd);
 	thread = start_thread(leave_again_and_again, id);
 	for (unsigned long i = 0; i < count; i++) {
-		check_ok(rdma_join_multicast(id, group_address(GROUP), &count));
+		check_ok(rdma_join_multicast(id, group, &count));
 		while (!rdma_get_cm_event(channel, &event)) {
 			check(event->id == id && event->param.ud.private_data == &count, "event");
 			check_ok(rdma_ack_cm_event(event));
