@@ -30,9 +30,16 @@ pub unsafe extern "C" fn rdma_get_cm_event(
     }
     // SAFETY: the caller's promise.
     let result = unsafe { borrow::channel(channel) }.and_then(get::next);
+    let (taken, result) = match result {
+        Ok(taken) => (taken.as_ptr(), Ok(())),
+        Err(error) => {
+            get::pause_after(error);
+            (ptr::null_mut(), Err(error))
+        }
+    };
     // SAFETY: checked for NULL; the caller promises the rest.
-    unsafe { *event = result.map_or(ptr::null_mut(), Handed::as_ptr) };
-    ret::status(result.map(|_| ()))
+    unsafe { *event = taken };
+    ret::status(result)
 }
 
 /// Gives an event back. Its memory, the private data in it included, is not valid any more.

@@ -22,26 +22,20 @@ use std::time::Duration;
 /// How long a thread stays away from its caller after its channel was destroyed under it.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// To be called when [`next`] failed, before its caller is told. Many programs destroy their channel and end, with a
+/// thread in there that takes every error for a fatal one. The C library would never have woken it: so let the program
+/// end first.
+#[cold]
+pub fn pause_after(error: Errno) {
+    if error == Errno::ECANCELED {
+        std::thread::sleep(PAUSE);
+    }
+}
+
 /// The next event of the channel, waited for unless its descriptor is non-blocking (EAGAIN). EINTR if a signal ends
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
 #[inline(always)]
 pub fn next(channel: &Channel) -> Result<Handed> {
-    wait_for_next(channel).inspect_err(|error| {
-        if *error == Errno::ECANCELED {
-            pause();
-        }
-    })
-}
-
-/// Many programs destroy their channel and end, with a thread in here that takes every error for a fatal one. The C
-/// library would never have woken it: so let the program end first.
-#[cold]
-fn pause() {
-    std::thread::sleep(PAUSE);
-}
-
-#[inline(always)]
-fn wait_for_next(channel: &Channel) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
     loop {
         waiter = waiter.wait()?;
