@@ -85,7 +85,7 @@ impl Channel {
         &self.spare
     }
 
-    /// Puts an event off: it comes back from [`Channel::exchange`] or [`Channel::deferred`]. For each the caller sees to a
+    /// Puts an event off: it comes back from [`Channel::exchange`] or [`Channel::take_deferred`]. For each the caller sees to a
     /// wake-up in the kernel, so that the descriptor stays readable.
     pub fn put_off(&self, event: Handed) {
         let mut deferred = self.deferred.lock();
@@ -96,14 +96,6 @@ impl Channel {
     /// Puts one more wake-up into the kernel. Without it an event that was put off comes with the next one.
     pub fn remind(&self) {
         let _ = uncancellable(|| wake::one_waiter(self.fd()));
-    }
-
-    /// The oldest event that was put off.
-    pub fn deferred(&self) -> Option<Handed> {
-        let mut deferred = self.deferred.lock();
-        let event = deferred.pop_front();
-        self.has_deferred.store(!deferred.is_empty(), Ordering::Release);
-        event
     }
 
     /// The oldest event that was put off and is wanted. Its wake-up stays behind, and finds nothing.

@@ -110,7 +110,7 @@ pub fn next_request(listener: &CmId) -> Result<Arc<CmId>> {
     }
     listener.acknowledge_kept();
     let results = [RDMA_CM_EVENT_CONNECT_REQUEST];
-    let before = listener.channel().take_deferred(|event| results.contains(&event.kind_and_status().0));
+    let before = synchronous::came_before(listener, &results);
     let event = before.map_or_else(|| synchronous::wait(listener, &results), Ok)?;
     let Some(id) = event.request() else {
         return synchronous::keep(listener, event, &results).and(Err(Errno::EINVAL));

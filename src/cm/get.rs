@@ -68,7 +68,7 @@ pub fn from_kernel(channel: &Channel, wake_ups: &mut u32) -> Result<Handed> {
 /// What the kernel wrote was not for the application: perhaps the wake-up for an event that was put off.
 #[cold]
 fn put_off(channel: &Channel) -> Option<Handed> {
-    channel.deferred().inspect(|event| event.hold())
+    channel.take_deferred(|_| true).inspect(|event| event.hold())
 }
 
 /// Makes an event of what the kernel wrote. None if it is not for the application.

@@ -7,7 +7,7 @@
 
 use super::device::{Device, Name};
 use crate::sync::{Condition, Lock};
-use crate::sys::thread;
+use crate::sys::{process, thread};
 use std::cell::RefCell;
 use std::ops::Deref;
 use std::sync::{Arc, MutexGuard, Once};
@@ -100,7 +100,7 @@ pub fn take(name: Name) -> Option<InUse> {
 /// A device that was just opened. If it is in the pool already, the one there is used and the new one closed.
 pub fn enter(device: Device) -> InUse {
     static FORKS: Once = Once::new();
-    FORKS.call_once(|| thread::at_fork(before_fork, after_fork, in_child));
+    FORKS.call_once(|| process::at_fork(Some(before_fork), Some(after_fork), Some(in_child)));
     let new = Arc::new(device);
     let mut pool = POOL.lock();
     if let Some(entry) = pool.find(new.name()) {

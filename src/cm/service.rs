@@ -2,6 +2,7 @@
 //! Addresses of services that InfiniBand's subnet administrator knows, by name or number.
 
 use super::id::{self, CmId};
+use super::uid::NO_ID;
 use super::{address, query, synchronous};
 use crate::ctypes::{
     IBV_LINK_LAYER_INFINIBAND, IBV_PORT_ACTIVE, IBV_QPT_RC, RAI_SA, RDMA_CM_EVENT_ADDRINFO_ERROR,
@@ -24,8 +25,6 @@ use zerocopy::{FromBytes, FromZeros, IntoBytes};
 const USUAL: usize = 6;
 /// Most records that the length of a reply can count.
 const MOST: usize = (u16::MAX as usize - size_of::<QueryIbServiceHead>()) / size_of::<IbServiceRec>();
-/// A kernel number that no id has.
-const NO_ID: u32 = u32::MAX;
 
 /// Starts to look for a service on the port that the id is bound to. An id with a channel of its own waits for the
 /// result. EINVAL for an empty name or one that is too long, and for an id that is not bound; EOPNOTSUPP if the kernel
@@ -40,8 +39,7 @@ pub fn resolve(id: &CmId, service: &CStr) -> Result<()> {
     synchronous::complete(id, &[RDMA_CM_EVENT_ADDRINFO_RESOLVED, RDMA_CM_EVENT_ADDRINFO_ERROR])
 }
 
-/// A kernel that has the command answers ENOENT for an id that does not exist; one that does not, EINVAL as for every
-/// unknown command.
+/// Whether the kernel has the command.
 fn is_known(fd: Fd) -> bool {
     ucma::order(&fd, ResolveIbService { id: NO_ID, ..FromZeros::new_zeroed() }) != Err(Errno::EINVAL)
 }

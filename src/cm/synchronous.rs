@@ -29,14 +29,9 @@ pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
     }
 }
 
-/// What a result tells that came before it was asked for, and was put off.
-pub fn came_before(id: &CmId, results: &[rdma_cm_event_type]) -> Option<Result<()>> {
-    if !id.is_synchronous() {
-        return None;
-    }
-    let event = id.channel().take_deferred(|event| results.contains(&event.kind_and_status().0))?;
-    id.acknowledge_kept();
-    Some(keep(id, event, results))
+/// The oldest event out of `results` that came before it was asked for, and was put off.
+pub fn came_before(id: &CmId, results: &[rdma_cm_event_type]) -> Option<Handed> {
+    id.channel().take_deferred(|event| results.contains(&event.kind_and_status().0))
 }
 
 /// Waits for the first event out of `results`, or that the device goes away. EINTR if a signal ends the wait.

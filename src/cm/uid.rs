@@ -18,6 +18,10 @@ pub mod hidden {
     pub const WAKE_UP: u64 = u64::MAX - 1;
 }
 
+/// A number of the kernel's own that no id has. A kernel that has a command answers ENOENT for it; one that does not,
+/// EINVAL as for every unknown command.
+pub const NO_ID: u32 = u32::MAX;
+
 /// The id that the kernel knows by this number of its own.
 pub fn id_of_kernel(handle: u32) -> Option<Arc<CmId>> {
     IDS.find(|id| id.handle() == handle)

@@ -3,7 +3,7 @@
 //! one for that (Linux 6.18), else by the address resolution of a hidden id.
 
 use super::family;
-use super::uid::hidden;
+use super::uid::{NO_ID, hidden};
 use super::user::Written;
 use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_IPOIB, rdma_port_space};
 use crate::errno::{Errno, Result};
@@ -14,9 +14,6 @@ use zerocopy::FromZeros;
 
 /// A user event that nobody looks into.
 const EMPTY: Written = Written { event: RDMA_CM_EVENT_USER, status: 0, arg: 0 };
-/// A kernel number that no id has.
-const NO_ID: u32 = u32::MAX;
-
 /// Set once the kernel is known to lack WRITE_CM_EVENT. Its version says nothing: the command may be backported.
 static MISSING: AtomicBool = AtomicBool::new(false);
 
@@ -56,8 +53,7 @@ pub fn write_whole(fd: Fd, handle: u32, Written { event, status, arg }: Written)
     )
 }
 
-/// A kernel that has the command answers ENOENT for an id that does not exist; one that does not, EINVAL as for every
-/// unknown command.
+/// Asks for the command with an id that does not exist.
 #[cold]
 fn probe(fd: Fd) {
     if command(fd, NO_ID, EMPTY) == Err(Errno::EINVAL) {

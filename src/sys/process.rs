@@ -7,6 +7,16 @@ use nix::sys::stat::Mode;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// What the process calls when it forks.
+type AtFork = unsafe extern "C" fn();
+
+/// Has the process call `prepare` before it forks, and afterwards `parent` in itself and `child` in its child.
+pub fn at_fork(prepare: Option<AtFork>, parent: Option<AtFork>, child: Option<AtFork>) {
+    // SAFETY: the functions stay where they are, since the library is never unmapped. Without memory nothing is
+    // registered.
+    unsafe { libc::pthread_atfork(prepare, parent, child) };
+}
+
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn count_fork() {
@@ -16,10 +26,7 @@ extern "C" fn count_fork() {
 /// A number that differs between a process and its children by `fork(2)`.
 pub fn generation() -> u32 {
     static COUNTED: Once = Once::new();
-    COUNTED.call_once(|| {
-        // SAFETY: the function may be called in a child at any time. Without memory for the entry, forks go unnoticed.
-        unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
-    });
+    COUNTED.call_once(|| at_fork(None, None, Some(count_fork)));
     FORKS.load(Ordering::Relaxed)
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Telling threads apart, keeping them from being cancelled, starting one, and what happens when the process forks.
+//! Telling threads apart, keeping them from being cancelled, and starting one.
 
 use crate::errno::{Errno, Result};
 use std::ffi::c_int;
@@ -44,7 +44,6 @@ const NOBODY: libc::pthread_t = 0;
 
 unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
-    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 const PTHREAD_CANCEL_DISABLE: c_int = 1;
 
@@ -74,11 +73,4 @@ pub fn start(name: &str, stack_bytes: usize, work: fn()) -> Result<()> {
     // SAFETY: the call above, which cannot fail, initialised it.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
     started.map(drop).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EAGAIN)))
-}
-
-/// Has the process call `prepare` before it forks, and afterwards `parent` in itself and `child` in its child.
-pub fn at_fork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) {
-    // SAFETY: the functions stay where they are, since the library is never unmapped. Without memory nothing is
-    // registered.
-    unsafe { pthread_atfork(prepare, parent, child) };
 }

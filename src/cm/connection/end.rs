@@ -33,8 +33,9 @@ pub fn disconnect(id: &CmId) -> Result<()> {
         return Ok(());
     }
     let results = [RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_UNREACHABLE];
-    if let Some(result) = synchronous::came_before(id, &results) {
-        return result;
+    if let Some(event) = synchronous::came_before(id, &results) {
+        id.acknowledge_kept();
+        return synchronous::keep(id, event, &results);
     }
     // Datagrams have no connection whose end could be told.
     if id.is_datagram() || id.connection().lock().is_over() {

@@ -24,7 +24,7 @@ const RETRIES: u8 = 7;
 /// hold them, or without a queue pair to speak of.
 pub fn wanted(id: &CmId, device: &Device, offer: Option<Offer<'_>>) -> Result<(Option<u8>, Option<u8>)> {
     let Some(Offer { numbers, .. }) = offer else {
-        let needed = id.port_space() == RDMA_PS_TCP && id.queue_pair().is_none();
+        let needed = id.port_space() == RDMA_PS_TCP && !id.has_queue_pair();
         return if needed { Err(Errno::EINVAL) } else { Ok((None, None)) };
     };
     let resources = (numbers.responder_resources != RDMA_MAX_RESP_RES).then_some(numbers.responder_resources);

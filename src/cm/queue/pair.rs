@@ -19,7 +19,7 @@ pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()>
         let device = id.device().ok_or(Errno::EINVAL)?;
         let context = device.verbs();
         let mut queues = id.queues().lock();
-        if id.queue_pair().is_some() {
+        if id.has_queue_pair() {
             return Err(Errno::EINVAL);
         }
         fill_in_domains(id, device, attributes)?;

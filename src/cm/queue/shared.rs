@@ -48,7 +48,7 @@ pub fn destroy(id: &CmId) {
         let mut queues = id.queues().lock();
         let shared_queue = id.take_shared_queue();
         // Queues of a queue pair that is still there are in use: they go with it.
-        let unused = id.queue_pair().is_none().then(|| queues.take(id));
+        let unused = (!id.has_queue_pair()).then(|| queues.take(id));
         // As for a queue pair.
         drop(queues);
         drop(shared_queue);
