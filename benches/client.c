@@ -51,14 +51,7 @@ static void connect_once(const struct scenario *scenario, struct rdma_event_chan
 		die("rdma_disconnect");
 	take_event(channel, RDMA_CM_EVENT_DISCONNECTED);
 	meter_end(PHASE_DISCONNECT);
-	if (scenario->queues != NO_QP) {
-		destroy_queues(scenario, id);
-		meter_end(PHASE_DESTROY_QP);
-	}
-	if (rdma_destroy_id(id))
-		die("rdma_destroy_id");
-	meter_end(PHASE_DESTROY_ID);
-	meter_next();
+	destroy_connection(scenario, id);
 }
 
 void run_client(const struct scenario *scenario)

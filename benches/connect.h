@@ -43,7 +43,8 @@ struct rdma_cm_id *take_event(struct rdma_event_channel *channel, enum rdma_cm_e
 /* Attributes of all queue pairs here. The library overwrites them, so each call needs its own. */
 struct ibv_qp_init_attr queue_sizes(const struct scenario *scenario);
 void create_queues(const struct scenario *scenario, struct rdma_cm_id *id);
-void destroy_queues(const struct scenario *scenario, struct rdma_cm_id *id);
+/* The end of a connection that is disconnected: its queues, its id, and the account of both. */
+void destroy_connection(const struct scenario *scenario, struct rdma_cm_id *id);
 /* What the library does for its own queue pair when the connection is there: ready to receive and to send. */
 void make_queues_ready(const struct scenario *scenario, struct rdma_cm_id *id);
 struct rdma_conn_param connection_parameters(const struct scenario *scenario);

@@ -3,6 +3,7 @@
 #include "connect.h"
 
 #include "die.h"
+#include "meter.h"
 
 #include <stdint.h>
 #include <unistd.h>
@@ -68,12 +69,24 @@ void create_queues(const struct scenario *scenario, struct rdma_cm_id *id)
 	}
 }
 
-void destroy_queues(const struct scenario *scenario, struct rdma_cm_id *id)
+static void destroy_queues(const struct scenario *scenario, struct rdma_cm_id *id)
 {
 	if (scenario->queues != EXTERNAL_QP)
 		rdma_destroy_qp(id);
 	else if (ibv_destroy_qp(external))
 		die("ibv_destroy_qp");
+}
+
+void destroy_connection(const struct scenario *scenario, struct rdma_cm_id *id)
+{
+	if (scenario->queues != NO_QP) {
+		destroy_queues(scenario, id);
+		meter_end(PHASE_DESTROY_QP);
+	}
+	if (rdma_destroy_id(id))
+		die("rdma_destroy_id");
+	meter_end(PHASE_DESTROY_ID);
+	meter_next();
 }
 
 void make_queues_ready(const struct scenario *scenario, struct rdma_cm_id *id)

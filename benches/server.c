@@ -29,14 +29,7 @@ static void accept_once(const struct scenario *scenario, struct rdma_event_chann
 	if (rdma_disconnect(id))
 		die("rdma_disconnect");
 	meter_end(PHASE_DISCONNECT);
-	if (scenario->queues != NO_QP) {
-		destroy_queues(scenario, id);
-		meter_end(PHASE_DESTROY_QP);
-	}
-	if (rdma_destroy_id(id))
-		die("rdma_destroy_id");
-	meter_end(PHASE_DESTROY_ID);
-	meter_next();
+	destroy_connection(scenario, id);
 }
 
 void run_server(const struct scenario *scenario)

@@ -60,6 +60,17 @@ static void with_the_answer_pending(void)
 	rdma_destroy_event_channel(other);
 }
 
+/* The server's id is on the other channel and accepts: that is where it is told. */
+static void accept_there_and_end(struct connection *connection, struct rdma_event_channel *other)
+{
+	create_qp(connection->server);
+	check_ok(rdma_accept(connection->server, NULL));
+	pass_event(connection->client_channel, RDMA_CM_EVENT_ESTABLISHED, connection->client);
+	pass_event(other, RDMA_CM_EVENT_ESTABLISHED, connection->server);
+	dismantle(connection);
+	rdma_destroy_event_channel(other);
+}
+
 static void a_listener(void)
 {
 	struct connection connection = { 0 };
@@ -70,12 +81,7 @@ static void a_listener(void)
 	check_ok(rdma_connect(connection.client, NULL));
 	connection.server = take_request(other, connection.listener);
 	check(connection.server->channel == other, "channel of the new id");
-	create_qp(connection.server);
-	check_ok(rdma_accept(connection.server, NULL));
-	pass_event(connection.client_channel, RDMA_CM_EVENT_ESTABLISHED, connection.client);
-	pass_event(other, RDMA_CM_EVENT_ESTABLISHED, connection.server);
-	dismantle(&connection);
-	rdma_destroy_event_channel(other);
+	accept_there_and_end(&connection, other);
 }
 
 static void a_listener_with_a_request_pending(void)
@@ -90,12 +96,7 @@ static void a_listener_with_a_request_pending(void)
 	connection.server = take_request(other, connection.listener);
 	check(connection.server->channel == other, "channel of the new id");
 	check_empty(connection.server_channel);
-	create_qp(connection.server);
-	check_ok(rdma_accept(connection.server, NULL));
-	pass_event(connection.client_channel, RDMA_CM_EVENT_ESTABLISHED, connection.client);
-	pass_event(other, RDMA_CM_EVENT_ESTABLISHED, connection.server);
-	dismantle(&connection);
-	rdma_destroy_event_channel(other);
+	accept_there_and_end(&connection, other);
 }
 
 /* An id that was asked and has not answered. */
@@ -107,12 +108,7 @@ static void a_request(void)
 	prepare(&connection);
 	request(&connection, NULL);
 	move(connection.server, other);
-	create_qp(connection.server);
-	check_ok(rdma_accept(connection.server, NULL));
-	pass_event(connection.client_channel, RDMA_CM_EVENT_ESTABLISHED, connection.client);
-	pass_event(other, RDMA_CM_EVENT_ESTABLISHED, connection.server);
-	dismantle(&connection);
-	rdma_destroy_event_channel(other);
+	accept_there_and_end(&connection, other);
 }
 
 /* From then on the calls on it wait; and no more when it is back. */

@@ -59,14 +59,22 @@ static void end_peer(struct peer *peer)
 	rdma_destroy_event_channel(peer->channel);
 }
 
-static void connected(void)
+/* An id that is ready to connect to a new peer. */
+static struct rdma_cm_id *open_towards(struct peer *peer, enum answer answer)
 {
 	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-	struct peer peer;
 
-	start_peer(&peer, ACCEPT);
-	resolve_waiting(id, peer.port);
+	start_peer(peer, answer);
+	resolve_waiting(id, peer->port);
 	create_qp(id);
+	return id;
+}
+
+static void connected(void)
+{
+	struct peer peer;
+	struct rdma_cm_id *id = open_towards(&peer, ACCEPT);
+
 	check_ok(rdma_connect(id, NULL));
 	check_answer(id, RDMA_CM_EVENT_ESTABLISHED);
 	check(id->event->status == 0 && id->event->param.conn.qp_num, "parameters");
@@ -79,12 +87,9 @@ static void connected(void)
 
 static void rejected(void)
 {
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
 	struct peer peer;
+	struct rdma_cm_id *id = open_towards(&peer, REFUSE);
 
-	start_peer(&peer, REFUSE);
-	resolve_waiting(id, peer.port);
-	create_qp(id);
 	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
 	check_answer(id, RDMA_CM_EVENT_REJECTED);
 	check(id->event->status == 28, "status %d", id->event->status);
@@ -95,13 +100,10 @@ static void rejected(void)
 /* The peer was faster: its disconnection is the answer to ours. */
 static void disconnected_by_the_peer_first(void)
 {
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
-	struct pollfd ready;
 	struct peer peer;
+	struct rdma_cm_id *id = open_towards(&peer, ACCEPT_AND_DISCONNECT);
+	struct pollfd ready;
 
-	start_peer(&peer, ACCEPT_AND_DISCONNECT);
-	resolve_waiting(id, peer.port);
-	create_qp(id);
 	check_ok(rdma_connect(id, NULL));
 	ready = (struct pollfd){ .fd = id->channel->fd, .events = POLLIN };
 	check(poll(&ready, 1, 15000) == 1, "the peer does not disconnect");
@@ -114,12 +116,9 @@ static void disconnected_by_the_peer_first(void)
 /* When what has ended is ended again nothing follows, and nothing is waited for. */
 static void disconnected_twice(void)
 {
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
 	struct peer peer;
+	struct rdma_cm_id *id = open_towards(&peer, ACCEPT);
 
-	start_peer(&peer, ACCEPT);
-	resolve_waiting(id, peer.port);
-	create_qp(id);
 	check_ok(rdma_connect(id, NULL));
 	check_ok(rdma_disconnect(id));
 	check(!rdma_disconnect(id) || errno == EINVAL, "again: %m");
@@ -130,12 +129,9 @@ static void disconnected_twice(void)
 /* An event that the program does not wait for keeps its place until it is asked for. */
 static void connected_behind_a_user_event(void)
 {
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
 	struct peer peer;
+	struct rdma_cm_id *id = open_towards(&peer, ACCEPT);
 
-	start_peer(&peer, ACCEPT);
-	resolve_waiting(id, peer.port);
-	create_qp(id);
 	write_event(id, 0, 1);
 	write_event(id, 0, 2);
 	check_ok(rdma_connect(id, NULL));
@@ -154,12 +150,9 @@ static void connected_behind_a_user_event(void)
 /* An event with a status is no failure of a call that it does not answer. */
 static void a_user_event_is_no_failure(void)
 {
-	struct rdma_cm_id *id = open_waiting(RDMA_PS_TCP);
 	struct peer peer;
+	struct rdma_cm_id *id = open_towards(&peer, ACCEPT);
 
-	start_peer(&peer, ACCEPT);
-	resolve_waiting(id, peer.port);
-	create_qp(id);
 	write_event(id, -EIO, 1);
 	check_ok(rdma_connect(id, NULL));
 	check_answer(id, RDMA_CM_EVENT_ESTABLISHED);
