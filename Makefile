@@ -39,7 +39,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo test lint check-abi headers matrix check-headers check-install lab install bench clean
+.PHONY: all deps build-deps demo sim test lint check-abi headers matrix check-headers check-install lab install bench clean
 all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -98,7 +98,10 @@ check-install: all
 
 SDK = $(shell kernel-lab/lab sdk)
 include tests-c/tests.mk
+include tests-c/sim/sim.mk
 include benches/benches.mk
+
+sim: $(SIM)
 
 $(BUILD)/examples/%: examples/%.c include/rdma/rdma_cma.h $(SHIPPED)
 	@mkdir -p $(@D)

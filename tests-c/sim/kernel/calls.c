@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "calls.h"
+
+#include <errno.h>
+
+static call_handler *const handlers[SIM_OPS] = {
+	[SIM_HELLO] = NULL,
+};
+
+long handle_call(struct client *client, uint32_t op, const void *in, size_t in_size, struct answer *answer)
+{
+	if (op >= SIM_OPS || !handlers[op])
+		return -EOPNOTSUPP;
+	return handlers[op](client, in, in_size, answer);
+}
+
+void client_gone(struct client *client)
+{
+	(void)client;
+}

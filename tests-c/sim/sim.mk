@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# The simulator: an object to preload, and the executable that is both the user's command and the kernel process. They
+# lie beside each other. Uses SDK, BUILD and CC; gives SIM, the list of what it builds.
+
+sim_dir := $(dir $(lastword $(MAKEFILE_LIST)))
+
+SIM := $(BUILD)/sim/librdmacm-sim.so $(BUILD)/sim/librdmacm-sim $(BUILD)/sim/bin/rdma
+
+sim_headers := $(wildcard $(sim_dir)*.h $(sim_dir)*/*.h)
+sim_both := $(addprefix $(sim_dir),call.c fabric.c)
+sim_object_sources := $(sort $(wildcard $(sim_dir)*.c $(sim_dir)cm/*.c $(sim_dir)verbs/*.c))
+sim_kernel_sources := $(wildcard $(sim_dir)kernel/*.c) $(sim_both)
+
+# The kernel's own headers, without which it would only be shown that the library's structs agree with themselves.
+sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread \
+	-isystem $(SDK)/kernel/usr/include -isystem $(SDK)/usr/include
+
+$(BUILD)/sim/librdmacm-sim.so: $(sim_object_sources) $(sim_headers) | $(BUILD)/sim
+	$(CC) $(sim_cflags) -fPIC -fvisibility=hidden -shared -Wl,-z,nodelete -o $@ $(filter %.c,$^) -ldl
+
+$(BUILD)/sim/librdmacm-sim: $(sim_kernel_sources) $(sim_headers) | $(BUILD)/sim
+	$(CC) $(sim_cflags) -o $@ $(filter %.c,$^) -ldl
+
+$(BUILD)/sim/bin/rdma: | $(BUILD)/sim
+	mkdir -p $(@D)
+	ln -sf ../librdmacm-sim $@
+
+$(BUILD)/sim:
+	mkdir -p $@
