@@ -27,3 +27,14 @@ $(BUILD)/sim/bin/rdma: | $(BUILD)/sim
 
 $(BUILD)/sim:
 	mkdir -p $@
+
+# Tests of the simulator itself; what they have in common is pair.c.
+sim_tests := $(filter-out pair,$(basename $(notdir $(wildcard $(sim_dir)tests/*.c))))
+SIM_TESTS := $(sim_tests:%=$(BUILD)/tests/sim/%)
+
+$(BUILD)/tests/sim/%: $(sim_dir)tests/%.c $(sim_dir)tests/pair.c $(addprefix $(tests_dir),harness.c process.c) \
+		$(wildcard $(sim_dir)tests/*.h) $(tests_headers) | $(BUILD)/tests/sim
+	$(tests_build)
+
+$(BUILD)/tests/sim:
+	mkdir -p $@

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "calls.h"
 
+#include "verbs_hooks.h"
+
 #include <errno.h>
 
 static call_handler *const handlers[SIM_OPS] = {
@@ -9,6 +11,8 @@ static call_handler *const handlers[SIM_OPS] = {
 
 long handle_call(struct client *client, uint32_t op, const void *in, size_t in_size, struct answer *answer)
 {
+	if (op >= SIM_VERBS && op < SIM_VERBS_END)
+		return verbs_call(client, op, in, in_size, answer);
 	if (op >= SIM_OPS || !handlers[op])
 		return -EOPNOTSUPP;
 	return handlers[op](client, in, in_size, answer);
@@ -16,5 +20,5 @@ long handle_call(struct client *client, uint32_t op, const void *in, size_t in_s
 
 void client_gone(struct client *client)
 {
-	(void)client;
+	verbs_client_gone(client);
 }

@@ -119,6 +119,18 @@ static int pause_ms(void)
 	return timers->due <= now ? 0 : (int)(timers->due - now);
 }
 
+static void serve(const struct epoll_event *events, int count, bool closed)
+{
+	for (int i = 0; i < count; i++) {
+		struct watch *watch = events[i].data.ptr;
+
+		if (!watch->dead && !(events[i].events & EPOLLHUP) == !closed)
+			watch->ready(watch->arg);
+		/* What one call sets off comes before the next call. */
+		run_timers();
+	}
+}
+
 void loop(bool (*ended)(void))
 {
 	struct epoll_event events[64];
@@ -126,14 +138,9 @@ void loop(bool (*ended)(void))
 	while (!ended()) {
 		int count = epoll_wait(set, events, 64, pause_ms());
 
-		for (int i = 0; i < count; i++) {
-			struct watch *watch = events[i].data.ptr;
-
-			if (!watch->dead)
-				watch->ready(watch->arg);
-			/* What one call sets off comes before the next call. */
-			run_timers();
-		}
+		/* Whoever calls now may know already that another process has ended; epoll keeps no order of time. */
+		serve(events, count, true);
+		serve(events, count, false);
 		run_timers();
 		free_dead();
 	}
