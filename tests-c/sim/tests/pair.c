@@ -80,9 +80,12 @@ void make_ready_to_receive(struct end *end, const struct contact *peer)
 		.min_rnr_timer = 12,
 	};
 
-	check_ok(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-						       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-						       IBV_QP_MIN_RNR_TIMER));
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+
+	/* The sending end of an extended connection answers nothing. */
+	if (end->qp->qp_type != IBV_QPT_XRC_SEND)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	check_ok(ibv_modify_qp(end->qp, &attr, mask));
 }
 
 void make_ready(struct end *end, const struct contact *peer)
