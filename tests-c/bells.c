@@ -6,7 +6,6 @@
 #include "helper.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
@@ -193,7 +192,8 @@ static void thousands_of_another_id(void)
 	take_event(channel, other, 0, 0);
 	take_range(channel, 0, 1);
 	check_ok(rdma_migrate_id(other, second));
-	check_kernel_ids(2 * MOST_BELLS);
+	/* The room of the two that were taken is not filled one by one. */
+	check_kernel_ids(2 * MOST_BELLS - 2);
 	take_range(channel, 1, count);
 	check_empty(channel);
 	write_range(0, count);
@@ -269,13 +269,6 @@ static void between_the_kernels_own(void)
 	for (unsigned int i = 0; i < IDS; i++)
 		check_ok(rdma_destroy_id(ids[i]));
 	check_end();
-}
-
-static void set_port_range(const char *range)
-{
-	FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
-
-	check(file && fputs(range, file) >= 0 && !fclose(file), "ip_local_port_range: %m");
 }
 
 /* However many events wait, the application can have every port of its port space. */

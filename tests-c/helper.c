@@ -139,3 +139,10 @@ void start_waiter(struct waiter *waiter, struct rdma_event_channel *channel)
 	while (!(tid = __atomic_load_n(&waiter->tid, __ATOMIC_ACQUIRE)) || !sleeps_in_write(tid))
 		sched_yield();
 }
+
+void set_port_range(const char *range)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "w");
+
+	check(file && fputs(range, file) >= 0 && !fclose(file), "ip_local_port_range: %m");
+}

@@ -34,6 +34,9 @@ void check_empty(struct rdma_event_channel *channel);
 /* The kernel's ids of this program that are bound to the lab's device. */
 int count_kernel_ids(void);
 
+/* The ports that the kernel gives out, "FIRST LAST"; usually "32768 60999". */
+void set_port_range(const char *range);
+
 /* A thread inside rdma_get_cm_event, and what it got there. */
 struct waiter {
 	struct rdma_event_channel *channel;

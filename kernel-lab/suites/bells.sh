@@ -5,7 +5,7 @@
 # Where the kernel has a command for user events, the programs run a second time without it.
 source /work/lab/guest/lib.sh
 
-PROGRAMS=(bells bells_threads race)
+PROGRAMS=(bells bells_threads bells_readable race)
 
 if [[ $LAB_LIB != ours ]]; then
     skip bells "the C library does not deliver without the command"

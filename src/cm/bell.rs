@@ -162,20 +162,26 @@ impl Waiting {
         self.events.pop_front()
     }
 
-    /// Takes out all events of the id, and the bells that hang in their places.
+    /// Takes out all events of the id, and bells that hang in their places: as many as there are too many then. Others
+    /// stay for events that have none, so that the channel is readable all the time.
     fn remove(&mut self, id: Key, fd: Fd) -> Vec<UserEvent> {
+        let stay = self.events.iter().filter(|event| event.id != id).count();
+        let mut surplus = self.bells.len().saturating_sub(stay);
         let (mut bells, mut removed) = (std::mem::take(&mut self.bells).into_iter(), Vec::new());
         for event in std::mem::take(&mut self.events) {
-            let bell = bells.next();
+            let mut bell = bells.next();
             if event.id == id {
                 removed.push(event);
-                if let Some(bell) = bell {
+                if surplus > 0
+                    && let Some(bell) = bell.take()
+                {
+                    surplus -= 1;
                     let _ = wake::end(fd, bell);
                 }
             } else {
                 self.events.push_back(event);
-                self.bells.extend(bell);
             }
+            self.bells.extend(bell);
         }
         if !removed.is_empty() {
             self.refill(fd);
@@ -217,12 +223,20 @@ mod tests {
 
     #[test]
     fn the_events_of_an_id_go_with_the_bells_in_their_places() {
-        let mut waiting = waiting(&[ONE, OTHER, ONE, OTHER, OTHER], 4);
+        let mut waiting = waiting(&[ONE, OTHER, ONE, OTHER], 4);
         assert_eq!(args(&waiting.remove(Key::from_raw(ONE), NOWHERE)), [0, 2]);
-        assert_eq!(args(&waiting.events), [1, 3, 4]);
+        assert_eq!(args(&waiting.events), [1, 3]);
         assert_eq!(waiting.bells, [1, 3]);
         assert!(waiting.take(0).is_none());
         assert_eq!(waiting.take(3).unwrap().written.arg, 1);
+    }
+
+    #[test]
+    fn bells_that_are_set_free_serve_events_that_had_none() {
+        let mut waiting = waiting(&[ONE, OTHER, ONE, OTHER, OTHER], 4);
+        assert_eq!(args(&waiting.remove(Key::from_raw(ONE), NOWHERE)), [0, 2]);
+        assert_eq!(args(&waiting.events), [1, 3, 4]);
+        assert_eq!(waiting.bells, [1, 2, 3]);
     }
 
     #[test]

@@ -93,9 +93,20 @@ impl Channel {
         self.has_deferred.store(true, Ordering::Release);
     }
 
-    /// Puts one more wake-up into the kernel. Without it an event that was put off comes with the next one.
-    pub fn remind(&self) {
-        let _ = uncancellable(|| wake::one_waiter(self.fd()));
+    /// Puts that many wake-ups into the kernel, which are there when this returns. An event that was put off and has none
+    /// comes with the next one.
+    pub fn remind(&self, wake_ups: u32) {
+        if wake_ups == 0 {
+            return;
+        }
+        uncancellable(|| {
+            for _ in 0..wake_ups {
+                let _ = wake::one_waiter(self.fd());
+            }
+            if wake::is_command_missing() {
+                wake::wait_until_rung(self.fd());
+            }
+        });
     }
 
     /// The oldest event that was put off and is wanted. Its wake-up stays behind, and finds nothing.

@@ -38,12 +38,14 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     if was_synchronous {
         id.acknowledge_kept();
     }
+    let mut wake_ups = 0;
     while let Some(event) = old.take_deferred(|event| event.counts_for(id)) {
         // The thread that put it off does not wait for it any more, and must not be waited for.
         event.hold();
         channel.put_off(event);
-        channel.remind();
+        wake_ups += 1;
     }
+    channel.remind(wake_ups);
     if was_synchronous {
         Channel::destroy(&old);
     }

@@ -52,9 +52,7 @@ pub fn wait(id: &CmId, results: &[rdma_cm_event_type]) -> Result<Handed> {
             }
         }
     };
-    for _ in 0..wake_ups {
-        channel.remind();
-    }
+    channel.remind(wake_ups);
     result
 }
 

@@ -6,6 +6,7 @@ use nix::fcntl::{OFlag, open};
 use nix::sys::stat::{Mode, SFlag, fstat};
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
+use std::time::Duration;
 
 /// Where the length of the reply stands in a command's header.
 const REPLY_LENGTH: std::ops::Range<usize> = 6..8;
@@ -40,6 +41,13 @@ pub fn submit(fd: RawFd, message: &mut [u8], response: Option<usize>, reply: &mu
     // which was just set to `reply` with its length; commands without `response` have no such field.
     let written = unsafe { libc::write(fd, message.as_ptr().cast(), message.len()) };
     usize::try_from(written).map_err(|_| Errno::last())
+}
+
+/// Waits until there is something to read from a descriptor, and no longer than the limit.
+pub fn wait_until_readable(fd: RawFd, limit: Duration) {
+    let mut ready = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one struct is a valid place for one. A descriptor that is no more ends the wait.
+    unsafe { libc::poll(&mut ready, 1, i32::try_from(limit.as_millis()).unwrap_or(i32::MAX)) };
 }
 
 /// Closes a descriptor that was handed to the application as a number.
