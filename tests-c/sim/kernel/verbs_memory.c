@@ -17,7 +17,15 @@ static uint32_t make_key(const struct object *object)
 	return object->handle << 8 | (object->generation & 0xff);
 }
 
-/* What others may write, the owner must be able to. */
+static bool is_mapped(pid_t pid, uint64_t address)
+{
+	char byte;
+	struct iovec local = { &byte, 1 }, remote = { (void *)(uintptr_t)address, 1 };
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1 || errno != EFAULT;
+}
+
+/* What others may write, the owner must be able to. Of the memory only the ends are looked at. */
 static int set_region(struct region *region, const struct verbs_new_mr *wanted)
 {
 	if (wanted->access & ~(uint32_t)KNOWN_ACCESS)
@@ -26,6 +34,9 @@ static int set_region(struct region *region, const struct verbs_new_mr *wanted)
 		return -EINVAL;
 	if (wanted->address + wanted->length < wanted->address || wanted->iova + wanted->length < wanted->iova)
 		return -EINVAL;
+	if (wanted->length && (!is_mapped(region->pid, wanted->address) ||
+			       !is_mapped(region->pid, wanted->address + wanted->length - 1)))
+		return -EFAULT;
 	region->address = wanted->address;
 	region->length = wanted->length;
 	region->iova = wanted->iova;
@@ -44,13 +55,13 @@ CALL(call_create_mr)
 
 	if (!region)
 		return -errno;
+	region->pid = call->client->pid;
 	error = set_region(region, in);
 	if (error) {
 		object_free(&region->object);
 		return error;
 	}
 	region->pd = object_use(pd);
-	region->pid = call->client->pid;
 	region->key = make_key(&region->object);
 	*out = (struct verbs_made_mr){ region->object.handle, region->key };
 	return 0;

@@ -434,6 +434,45 @@ static void completion_queue_grows(void)
 	close_pair(&first, &second);
 }
 
+enum { SENDERS = 3, EACH = 200 };
+
+static unsigned int sent;
+
+/* A completion may be that of another thread's message: whose it is does not matter. */
+static void *send_many(void *arg)
+{
+	struct ibv_sge sge = piece(&first, 0, 8);
+	struct ibv_send_wr wr = request(&sge, IBV_WR_RDMA_WRITE, 1);
+
+	(void)arg;
+	wr.wr.rdma.remote_addr = (uintptr_t)second.memory;
+	wr.wr.rdma.rkey = second.mr->rkey;
+	for (int i = 0; i < EACH; i++) {
+		struct ibv_wc completion;
+
+		post(&first, &wr);
+		while (!ibv_poll_cq(first.cq, 1, &completion))
+			;
+		check(completion.status == IBV_WC_SUCCESS, "%s", ibv_wc_status_str(completion.status));
+		__atomic_add_fetch(&sent, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t senders[SENDERS];
+
+	open_pair(&first, &second, false);
+	for (int i = 0; i < SENDERS; i++)
+		senders[i] = start_thread(send_many, NULL);
+	for (int i = 0; i < SENDERS; i++)
+		join_thread(senders[i]);
+	check(sent == SENDERS * EACH, "%u", sent);
+	check_no_completion(first.cq);
+	close_pair(&first, &second);
+}
+
 /* The other end in another process, which is asked to end by closing the pipe. */
 static int questions[2], answers[2];
 
@@ -547,6 +586,7 @@ int main(int argc, char **argv)
 		TEST(used_objects_stay),
 		TEST(completion_queue_overruns),
 		TEST(completion_queue_grows),
+		TEST(threads),
 		TEST(two_processes),
 		TEST(peer_is_killed),
 	};

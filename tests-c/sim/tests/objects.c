@@ -142,6 +142,8 @@ static void rights_of_memory(void)
 	errno = 0;
 	check(!ibv_reg_mr(end.pd, end.memory, MEMORY, IBV_ACCESS_REMOTE_WRITE) && errno == EINVAL,
 	      "memory that only the peer may write: %m");
+	errno = 0;
+	check(!ibv_reg_mr(end.pd, NULL, MEMORY, 0) && errno == EFAULT, "memory that is not there: %m");
 	check_ok(ibv_rereg_mr(end.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
 	check(ibv_rereg_mr(end.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, end.memory, 0, 0) == IBV_REREG_MR_ERR_INPUT,
 	      "memory of no length");
