@@ -14,6 +14,11 @@
 
 #define SIM_SOCKET_NAME "socket"
 
+/* The connection manager's node, and its device number. */
+#define SIM_CM_NODE "/dev/infiniband/rdma_cm"
+#define SIM_CM_MAJOR 10
+#define SIM_CM_MINOR 251
+
 enum {
 	SIM_PROTOCOL = 1,
 	SIM_DATA_MAX = 65536,	/* bytes in one direction, without the header */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a script says that commands do instead of, or besides, what they should. */
+#ifndef SIM_KERNEL_FAULTS_H
+#define SIM_KERNEL_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cm_file;
+
+struct fault {
+	int error;		/* fails with this errno */
+	long taken;		/* answers that only so many bytes were taken; 0: all */
+	uint32_t delay_ms;
+};
+
+/* Whether the simulated kernel is young enough for this command. */
+bool is_command_known(uint32_t command);
+bool is_af_ib_known(void);
+uint32_t cm_abi(void);
+
+/* What is to happen to the command that comes now; counts it. */
+struct fault next_fault(const struct cm_file *file, uint32_t command);
+
+/* What happens once that command has succeeded: events, removals, …. */
+void run_consequences(struct cm_file *file, uint32_t command);
+
+#endif
