@@ -104,8 +104,11 @@ int count_kernel_ids(void)
 	return count;
 }
 
-/* A thread that waits for an event does so in write(2); the kernel tells that of a sleeping thread only. */
-static bool sleeps_in_write(int tid)
+/*
+ * A thread that waits for an event does so in write(2), on the simulator in recv(2); the kernel tells that of a
+ * sleeping thread only.
+ */
+static bool waits_for_event(int tid)
 {
 	char path[64];
 	long number = -1;
@@ -117,7 +120,7 @@ static bool sleeps_in_write(int tid)
 	if (fscanf(file, "%ld", &number) != 1)
 		number = -1;
 	fclose(file);
-	return number == SYS_write;
+	return number == SYS_write || number == SYS_recvfrom;
 }
 
 static void *wait_for_event(void *arg)
@@ -136,7 +139,7 @@ void start_waiter(struct waiter *waiter, struct rdma_event_channel *channel)
 
 	*waiter = (struct waiter){ .channel = channel };
 	waiter->thread = start_thread(wait_for_event, waiter);
-	while (!(tid = __atomic_load_n(&waiter->tid, __ATOMIC_ACQUIRE)) || !sleeps_in_write(tid))
+	while (!(tid = __atomic_load_n(&waiter->tid, __ATOMIC_ACQUIRE)) || !waits_for_event(tid))
 		sched_yield();
 }
 

@@ -202,8 +202,8 @@ void number_cm_id(struct cm_id *id);
 struct cm_id *get_cm_id(struct cm_file *file, uint32_t number, long *error);
 /* Ends it as its program's last word, whatever it is doing. */
 void end_cm_id(struct cm_id *id);
-void wait_for(struct cm_id *id, unsigned int ms, void (*run)(void *id));
-void stop_waiting(struct cm_id *id);
+void cm_wait(struct cm_id *id, unsigned int ms, void (*run)(void *id));
+void cm_stop_waiting(struct cm_id *id);
 /* A device goes: its ids hear of it. */
 void cm_device_removed(struct device *device);
 

@@ -205,7 +205,7 @@ static int resolve_any(struct cm_id *id)
 			sockaddr_from_ip(&id->src, &address->ip);
 		sockaddr_from_ip(&id->dst, &address->ip);
 		set_dgid(id);
-		wait_for(id, 0, tell_resolved);
+		cm_wait(id, 0, tell_resolved);
 		return 0;
 	}
 	return -ENODEV;
@@ -230,7 +230,7 @@ static int resolve_ib(struct cm_id *id)
 		src->sib_pkey = htons(id->pkey);
 	}
 	set_dgid(id);
-	wait_for(id, 0, tell_resolved);
+	cm_wait(id, 0, tell_resolved);
 	return 0;
 }
 
@@ -249,9 +249,9 @@ static int resolve_ip(struct cm_id *id, unsigned int timeout_ms)
 		sockaddr_from_ip(&id->src, &route->ip);
 	set_dgid(id);
 	if (!route->device || find_address_anywhere(&ip))
-		wait_for(id, 0, tell_resolved);
+		cm_wait(id, 0, tell_resolved);
 	else
-		wait_for(id, timeout_ms, nobody_answers);
+		cm_wait(id, timeout_ms, nobody_answers);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ static void reject(struct cm_id *id, int reason, const void *data, uint8_t size)
 	set_data(id, &message.conn, data, size, REFUSAL_DATA);
 	peer->handshake = HANDSHAKE_OVER;
 	peer->peer = id->peer = NULL;
-	stop_waiting(peer);
+	cm_stop_waiting(peer);
 	cm_tell(peer, CM_REJECTED, is_iwarp(id) ? -ECONNREFUSED : reason, &message);
 }
 
@@ -102,7 +102,7 @@ static void ask(void *arg)
 		return;
 	}
 	if (++id->tries < REQUEST_TRIES)
-		wait_for(id, REQUEST_PAUSE_MS, ask);
+		cm_wait(id, REQUEST_PAUSE_MS, ask);
 	else
 		request_fails(id, CM_UNREACHABLE, -ETIMEDOUT);
 }
@@ -130,7 +130,7 @@ long cm_connect(struct cm_file *file, const void *command, size_t room, struct c
 	id->sent.ece = connect->ece;
 	id->sq_psn = (uint32_t)random() & 0xffffff;
 	id->tries = 0;
-	wait_for(id, 0, id->qp_type == QP_TYPE_UD ? ask_by_datagram : ask);
+	cm_wait(id, 0, id->qp_type == QP_TYPE_UD ? ask_by_datagram : ask);
 	return 0;
 }
 
@@ -261,7 +261,7 @@ static void finish(struct cm_id *id)
 {
 	id->handshake = HANDSHAKE_OVER;
 	if (!is_iwarp(id))
-		wait_for(id, TIMEWAIT_MS, tell_wait_is_over);
+		cm_wait(id, TIMEWAIT_MS, tell_wait_is_over);
 }
 
 static void end_connection(struct cm_id *id)
@@ -344,7 +344,7 @@ void hang_up(struct cm_id *id)
 	} else {
 		end_connection(id);
 	}
-	stop_waiting(id);
+	cm_stop_waiting(id);
 	id->handshake = HANDSHAKE_OVER;
 	if (id->peer)
 		id->peer->peer = NULL;

@@ -60,7 +60,7 @@ void ask_by_datagram(void *arg)
 		return;
 	}
 	if (++id->tries < REQUEST_TRIES)
-		wait_for(id, REQUEST_PAUSE_MS, ask_by_datagram);
+		cm_wait(id, REQUEST_PAUSE_MS, ask_by_datagram);
 	else
 		fails(id, -ETIMEDOUT);
 }

@@ -59,22 +59,22 @@ struct cm_id *get_cm_id(struct cm_file *file, uint32_t number, long *error)
 	return *error ? NULL : id;
 }
 
-void stop_waiting(struct cm_id *id)
+void cm_stop_waiting(struct cm_id *id)
 {
 	if (id->timer)
 		cancel(id->timer);
 	id->timer = NULL;
 }
 
-void wait_for(struct cm_id *id, unsigned int ms, void (*run)(void *id))
+void cm_wait(struct cm_id *id, unsigned int ms, void (*run)(void *id))
 {
-	stop_waiting(id);
+	cm_stop_waiting(id);
 	id->timer = after(ms, run, id);
 }
 
 void end_cm_id(struct cm_id *id)
 {
-	stop_waiting(id);
+	cm_stop_waiting(id);
 	hang_up(id);
 	while (id->multicasts)
 		end_multicast(id->multicasts);
@@ -167,7 +167,7 @@ void cm_device_removed(struct device *device)
 		next = id->next;
 		if (id->device != device || id->closing)
 			continue;
-		stop_waiting(id);
+		cm_stop_waiting(id);
 		cm_tell(id, CM_DEVICE_REMOVAL, 0, NULL);
 		hang_up(id);
 		id->state = CM_REMOVED;

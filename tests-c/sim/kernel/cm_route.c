@@ -41,9 +41,9 @@ long cm_resolve_route(struct cm_file *file, const void *command, size_t room, st
 		return -EINVAL;
 	id->state = CM_ROUTE_QUERY;
 	if (id->device->link == LINK_INFINIBAND && answer_delay_of_sa() > question->timeout_ms)
-		wait_for(id, question->timeout_ms, route_takes_too_long);
+		cm_wait(id, question->timeout_ms, route_takes_too_long);
 	else
-		wait_for(id, id->device->link == LINK_INFINIBAND ? answer_delay_of_sa() : 0, tell_route);
+		cm_wait(id, id->device->link == LINK_INFINIBAND ? answer_delay_of_sa() : 0, tell_route);
 	return 0;
 }
 
@@ -90,6 +90,6 @@ long cm_resolve_ib_service(struct cm_file *file, const void *command, size_t roo
 	find_services(service->flags & RDMA_USER_CM_IB_SERVICE_FLAG_ID ? htobe64(service->service_id) : 0,
 		      service->flags & RDMA_USER_CM_IB_SERVICE_FLAG_NAME ? (const char *)service->service_name : NULL,
 		      &id->services, &id->service_count);
-	wait_for(id, answer_delay_of_sa(), tell_services);
+	cm_wait(id, answer_delay_of_sa(), tell_services);
 	return 0;
 }
