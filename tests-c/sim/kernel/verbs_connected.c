@@ -133,8 +133,24 @@ static bool find_remote(struct message *message, struct spans *remote, unsigned 
 {
 	const struct verbs_send *wr = &message->send->wr;
 
-	return (message->to->attr.qp_access_flags & access) == access &&
-	       spans_of_key(remote, message->pd, wr->address, message->send->length, wr->key, access);
+	return spans_of_key(remote, message->pd, wr->address, message->send->length, wr->key, access);
+}
+
+/* What the peer's queue pair must allow. */
+static unsigned int rights_needed(uint32_t opcode)
+{
+	switch (opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		return IBV_ACCESS_REMOTE_WRITE;
+	case IBV_WR_RDMA_READ:
+		return IBV_ACCESS_REMOTE_READ;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		return IBV_ACCESS_REMOTE_ATOMIC;
+	default:
+		return 0;
+	}
 }
 
 static enum sent write_memory(struct message *message)
@@ -232,10 +248,13 @@ static unsigned int access_needed(const struct queue_pair *qp, const struct send
 static enum sent deliver(struct message *message)
 {
 	bool asks = message->send->wr.opcode >= IBV_WR_RDMA_READ;
+	unsigned int rights = rights_needed(message->send->wr.opcode);
 
 	if (asks && !message->from->attr.max_rd_atomic && message->from->object.context->device->link != LINK_IWARP)
 		return refuse(message, IBV_WC_LOC_QP_OP_ERR);
 	if (asks && !message->to->attr.max_dest_rd_atomic && message->from->object.context->device->link != LINK_IWARP)
+		return refuse_request(message, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+	if ((message->to->attr.qp_access_flags & rights) != rights)
 		return refuse_request(message, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
 	switch (message->send->wr.opcode) {
 	case IBV_WR_RDMA_WRITE:

@@ -200,7 +200,7 @@ static void rights_of_the_queue_pair_count(void)
 	post(&first, &wr);
 	complete(first.cq, 1, IBV_WC_SUCCESS);
 	wr.opcode = IBV_WR_RDMA_WRITE;
-	fails(&wr, IBV_WC_REM_ACCESS_ERR, true);
+	fails(&wr, IBV_WC_REM_INV_REQ_ERR, true);
 	close_pair(&first, &second);
 }
 
