@@ -88,7 +88,8 @@ CALL(call_query_device)
 		.vendor_id = 0xffffff,
 		.max_qp = 65536,
 		.max_qp_wr = DEVICE_MAX_QP_WR,
-		.device_cap_flags = iwarp ? 0 : IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_XRC,
+		.device_cap_flags = (iwarp ? 0 : IBV_DEVICE_RC_RNR_NAK_GEN) |
+				    (context->device->link == LINK_INFINIBAND ? IBV_DEVICE_XRC : 0),
 		.max_sge = VERBS_MAX_SGE,
 		.max_sge_rd = iwarp ? 1 : VERBS_MAX_SGE,
 		.max_cq = 65536,

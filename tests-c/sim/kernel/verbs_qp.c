@@ -43,11 +43,14 @@ static int check_new(const struct verbs_new_qp *wanted, const struct device *dev
 		break;
 	case IBV_QPT_UC:
 	case IBV_QPT_UD:
+		if (device->link == LINK_IWARP)
+			return EOPNOTSUPP;
+		break;
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
-		if (device->link != LINK_IWARP)
-			break;
-		/* fallthrough */
+		if (device->link != LINK_INFINIBAND)
+			return EOPNOTSUPP;
+		break;
 	default:
 		return EOPNOTSUPP;
 	}
@@ -347,7 +350,7 @@ CALL(call_set_ece)
 
 	if (!qp)
 		return -errno;
-	if (context->device->link == LINK_IWARP)
+	if (context->device->link != LINK_INFINIBAND)
 		return -EOPNOTSUPP;
 	if (in->ece.vendor_id && in->ece.vendor_id != DEVICE_ECE_VENDOR)
 		return -EINVAL;
@@ -363,7 +366,7 @@ CALL(call_query_ece)
 
 	if (!qp)
 		return -errno;
-	if (context->device->link == LINK_IWARP)
+	if (context->device->link != LINK_INFINIBAND)
 		return -EOPNOTSUPP;
 	*(struct ibv_ece *)call->out = qp->ece;
 	return 0;

@@ -21,6 +21,16 @@ static void replace(struct end *end, struct ibv_qp_init_attr_ex *init)
 	to_init(end->qp);
 }
 
+/* Only InfiniBand devices have such connections. */
+static void need_extended_connections(void)
+{
+	struct ibv_device_attr device;
+
+	check_ok(ibv_query_device(first.context, &device));
+	if (!(device.device_cap_flags & IBV_DEVICE_XRC))
+		skip_test("no extended connections");
+}
+
 static void open_ends(void)
 {
 	struct ibv_xrcd_init_attr domain_attr = {
@@ -38,6 +48,7 @@ static void open_ends(void)
 	struct contact contact;
 
 	open_end(&first, IBV_QPT_RC, false);
+	need_extended_connections();
 	open_end(&second, IBV_QPT_RC, false);
 	domain = ibv_open_xrcd(second.context, &domain_attr);
 	check(domain, "ibv_open_xrcd: %m");

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pair.h"
 
-/* Of the network address that each device of the simulator has. */
-enum { GID_INDEX = 1, SOON_MS = 5000, QKEY = 0x1234 };
+enum { SOON_MS = 5000, QKEY = 0x1234 };
+
+/* On Ethernet the network address, which follows the one that each port has. */
+static int gid_index;
 
 static void open_device(struct end *end)
 {
+	struct ibv_port_attr port;
 	int count;
 	struct ibv_device **list = ibv_get_device_list(&count);
 
 	check(list && count >= 1, "no device: %m");
 	end->context = ibv_open_device(list[0]);
 	check(end->context, "ibv_open_device: %m");
+	check_ok(ibv_query_port(end->context, 1, &port));
+	gid_index = port.link_layer == IBV_LINK_LAYER_ETHERNET;
 	ibv_free_device_list(list);
 }
 
@@ -58,14 +63,16 @@ struct contact contact_of(const struct end *end)
 {
 	struct contact contact = { end->qp->qp_num, end->mr->rkey, (uintptr_t)end->memory, { { 0 } } };
 
-	check_ok(ibv_query_gid(end->context, 1, GID_INDEX, &contact.gid));
+	check_ok(ibv_query_gid(end->context, 1, gid_index, &contact.gid));
 	return contact;
 }
 
 struct ibv_ah_attr path_to(const struct contact *peer)
 {
 	return (struct ibv_ah_attr){
-		.is_global = 1, .port_num = 1, .grh = { .dgid = peer->gid, .sgid_index = GID_INDEX, .hop_limit = 64 },
+		.is_global = 1,
+		.port_num = 1,
+		.grh = { .dgid = peer->gid, .sgid_index = (uint8_t)gid_index, .hop_limit = 64 },
 	};
 }
 
