@@ -11,6 +11,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+BINDIR ?= $(PREFIX)/bin
 KERNEL ?= 7.2
 comma := ,
 # What `make test` runs in the lab: the second kind of suites, existing programs, only with this library.
@@ -65,7 +66,7 @@ build-deps:
 	tools/install-deps.sh
 
 demo: build-deps
-	$(MAKE) --no-print-directory all $(EXAMPLES)
+	$(MAKE) --no-print-directory all sim $(EXAMPLES)
 	tools/demo.sh $(BUILD)
 
 test: deps
@@ -115,9 +116,9 @@ lab: $(SHIPPED) $(C_TESTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES)
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
-install: all
+install: all sim
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \
-		$(DESTDIR)$(MANDIR)/man3
+		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/librdmacm-sim
 	install -m 755 $(BUILD)/librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(DESTDIR)$(LIBDIR)/librdmacm.so
@@ -127,7 +128,10 @@ install: all
 	install -m 644 $(BUILD)/librdmacm.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 include/rdma/*.h $(DESTDIR)$(INCLUDEDIR)/rdma
 	install -m 644 include/infiniband/*.h $(DESTDIR)$(INCLUDEDIR)/infiniband
+	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
 	install -m 644 man/*.3 $(DESTDIR)$(MANDIR)/man3
+	install -m 755 $(BUILD)/sim/librdmacm-sim $(BUILD)/sim/librdmacm-sim.so $(DESTDIR)$(LIBDIR)/librdmacm-sim
+	ln -sf $(LIBDIR)/librdmacm-sim/librdmacm-sim $(DESTDIR)$(BINDIR)/librdmacm-sim
 
 bench: $(SHIPPED) $(C_BENCHES)
 	kernel-lab/lab run --kernel $(KERNEL) --suite bench,connections --lib ours --build $(BUILD) --icount

@@ -3,7 +3,7 @@
 #
 # usage: demo.sh BUILD
 # The main job, shown: a thread blocked in rdma_get_cm_event() is woken by rdma_write_cm_event() from another. On the
-# machine's own RDMA device if it has one, else in the kernel lab.
+# machine's own RDMA device if it has one, else on a simulated one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,6 +13,6 @@ if [[ -n $device && -w /dev/infiniband/rdma_cm ]]; then
     echo "running on this machine's RDMA device $device, kernel $(uname -r)"
     LD_LIBRARY_PATH=$build "$build/examples/wake"
 else
-    echo "this machine has no RDMA device: running on the kernel lab (a Linux kernel with soft RoCE under emulation)"
-    kernel-lab/lab run --suite demo --lib ours --build "$build"
+    echo "this machine has no RDMA device: running on a simulated one (librdmacm-sim)"
+    LD_LIBRARY_PATH=$build "$build/sim/librdmacm-sim" "$build/examples/wake"
 fi

@@ -55,7 +55,8 @@ pub struct Device {
     removed: AtomicBool,
 }
 
-/// The device of that name. ENODEV if there is none, or its node refuses.
+/// The device of that name. ENODEV if there is none, or its node refuses; EMFILE, ENFILE or ENOMEM if the process is
+/// short of that.
 pub fn find(name: Name) -> Result<InUse> {
     if let Some(device) = pool::take(name) {
         return Ok(device);
@@ -74,7 +75,8 @@ pub(super) fn open(device: &verbs::Device<'_>) -> Result<InUse> {
     }
     let opened = Device::open(name, device).map_err(|error| {
         diag::line(format_args!("cannot open RDMA device {}, {}: {error:?}", device.name(), device.node()));
-        Errno::ENODEV
+        // What the process is short of comes back; of the device nothing is to be expected.
+        if matches!(error, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM) { error } else { Errno::ENODEV }
     })?;
     Ok(pool::enter(opened))
 }

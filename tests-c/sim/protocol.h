@@ -35,6 +35,7 @@ enum sim_op {
 	SIM_CM_OPEN,		/* struct sim_cm_opened and a descriptor */
 	SIM_CM_COMMAND,		/* struct sim_cm_command, the bytes written; struct sim_cm_answer, bytes for the user */
 	SIM_FILE,		/* a path of sysfs; the text of that file */
+	SIM_IS_ADDRESS,		/* a struct in6_addr; 1 if it is one of the client's host, 0 if not */
 	SIM_OPS,
 	SIM_VERBS = 0x100,	/* from here to 0x1ff: verbs_protocol.h */
 	SIM_VERBS_END = 0x200,

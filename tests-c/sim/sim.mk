@@ -11,9 +11,11 @@ sim_both := $(addprefix $(sim_dir),call.c fabric.c)
 sim_object_sources := $(sort $(wildcard $(sim_dir)*.c $(sim_dir)cm/*.c $(sim_dir)verbs/*.c))
 sim_kernel_sources := $(wildcard $(sim_dir)kernel/*.c) $(sim_both)
 
-# The kernel's own headers, without which it would only be shown that the library's structs agree with themselves.
-sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread \
-	-isystem $(SDK)/kernel/usr/include -isystem $(SDK)/usr/include
+# The kernel's own headers, without which it would only be shown that the library's structs agree with themselves: the
+# machine's, if they are young enough, else the SDK's.
+sim_headers_here := $(shell grep -ls RDMA_USER_CM_CMD_WRITE_CM_EVENT /usr/include/rdma/rdma_user_cm.h)
+sim_includes = -isystem $(if $(sim_headers_here),include,$(SDK)/kernel/usr/include -isystem $(SDK)/usr/include)
+sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread $(sim_includes)
 
 $(BUILD)/sim/librdmacm-sim.so: $(sim_object_sources) $(sim_headers) | $(BUILD)/sim
 	$(CC) $(sim_cflags) -fPIC -fvisibility=hidden -shared -Wl,-z,nodelete -o $@ $(filter %.c,$^) -ldl

@@ -5,17 +5,20 @@
 #include "cm_command.h"
 #include "netlink.h"
 #include "resources.h"
+#include "script.h"
 #include "sysfs.h"
 #include "verbs_hooks.h"
 
 #include <errno.h>
 
 static call_handler *const handlers[SIM_OPS] = {
+	[SIM_CONTROL] = control_call,
 	[SIM_RESOURCES] = resources_call,
 	[SIM_NETLINK_OPEN] = netlink_open_call,
 	[SIM_CM_OPEN] = cm_open_call,
 	[SIM_CM_COMMAND] = cm_command_call,
 	[SIM_FILE] = file_call,
+	[SIM_IS_ADDRESS] = is_address_call,
 };
 
 long handle_call(struct client *client, uint32_t op, const void *in, size_t in_size, struct answer *answer)

@@ -225,6 +225,7 @@ int take_port(struct cm_id *id);
 int check_port_of_listener(struct cm_id *id);
 
 /* cm_address.c */
+call_handler is_address_call;
 int bind_id(struct cm_id *id, const void *address);
 void use_address(struct cm_id *id, const struct address *address);
 void set_dgid(struct cm_id *id);

@@ -36,7 +36,12 @@ static bool is_in_network(const struct address *address, const struct in6_addr *
 	return !bits || !((address->ip.s6_addr[bytes] ^ ip->s6_addr[bytes]) >> (8 - bits));
 }
 
-/* The host's address in the destination's network. */
+static bool is_group(const struct in6_addr *ip)
+{
+	return ip->s6_addr[0] == 0xff || (IN6_IS_ADDR_V4MAPPED(ip) && ip->s6_addr[12] >> 4 == 0xe);
+}
+
+/* The host's address in the destination's network; groups are reached from every one. */
 static const struct address *find_route(const struct host *host, const struct in6_addr *ip)
 {
 	const struct address *own = find_address(host, ip);
@@ -44,7 +49,9 @@ static const struct address *find_route(const struct host *host, const struct in
 	if (own)
 		return own;
 	for (const struct address *address = host->addresses; address; address = address->next)
-		if (address->device && !address->device->removed && is_in_network(address, ip))
+		if (address->device && !address->device->removed &&
+		    (is_group(ip) ? IN6_IS_ADDR_V4MAPPED(&address->ip) == IN6_IS_ADDR_V4MAPPED(ip)
+				  : is_in_network(address, ip)))
 			return address;
 	return NULL;
 }
@@ -248,7 +255,7 @@ static int resolve_ip(struct cm_id *id, unsigned int timeout_ms)
 	if (is_any(&id->src))
 		sockaddr_from_ip(&id->src, &route->ip);
 	set_dgid(id);
-	if (!route->device || find_address_anywhere(&ip))
+	if (!route->device || is_group(&ip) || find_address_anywhere(&ip))
 		cm_wait(id, 0, tell_resolved);
 	else
 		cm_wait(id, timeout_ms, nobody_answers);
@@ -342,4 +349,15 @@ long cm_resolve_addr(struct cm_file *file, const void *command, size_t room, str
 	if (!id)
 		return error;
 	return resolve(id, question->src_size ? &question->src_addr : NULL, &question->dst_addr, question->timeout_ms);
+}
+
+long is_address_call(struct client *client, const void *in, size_t in_size, struct answer *answer)
+{
+	const struct address *address;
+
+	(void)answer;
+	if (in_size != sizeof(struct in6_addr))
+		return -EINVAL;
+	address = find_address(client->host, in);
+	return address && address->device;
 }

@@ -102,14 +102,16 @@ static long run_with_faults(struct cm_file *file, const unsigned char *bytes, si
 	memcpy(&header, bytes, sizeof(header));
 	/* Waiting for an event is one command, however often the program asks whether there is one. */
 	if (header.cmd != RDMA_USER_CM_CMD_GET_EVENT || file->events)
-		fault = next_fault(file, header.cmd);
+		fault = next_fault(header.cmd);
 	*delay_ms = fault.delay_ms;
 	if (fault.error)
 		return -fault.error;
 	result = run_command(file, &header, bytes + sizeof(header), size - sizeof(header), reply);
-	if (!result)
-		run_consequences(file, header.cmd);
-	return result ? result : fault.taken;
+	if (result || reply->again)
+		return result;
+	change_answer(header.cmd, reply->data, reply->size);
+	run_consequences(file, header.cmd);
+	return fault.taken;
 }
 
 long cm_command_call(struct client *client, const void *in, size_t in_size, struct answer *answer)

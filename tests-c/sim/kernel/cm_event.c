@@ -95,6 +95,9 @@ long cm_write_event(struct cm_file *file, const void *command, size_t room, stru
 	id = get_cm_id(file, write->id, &error);
 	if (!id)
 		return error;
+	/* A request that is not answered has no name that its program knows. */
+	if (!id->uid)
+		return -EINVAL;
 	event = new_event(id, write->event, (int)write->status);
 	memcpy(event->resp.param.arg32, &write->param.arg, sizeof(write->param.arg));
 	cm_queue(id->file, event);

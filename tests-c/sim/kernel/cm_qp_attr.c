@@ -87,7 +87,7 @@ static void to_rts(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 	if (!is_reliable(id))
 		return;
 	attr->qp_attr_mask |= MASK_TIMEOUT | MASK_RETRY | MASK_RNR_RETRY | MASK_MAX_QP_RD;
-	attr->timeout = (uint8_t)(id->paths[0].rec.packet_life_time + 1);
+	attr->timeout = id->has_ack_timeout ? id->ack_timeout : (uint8_t)(id->paths[0].rec.packet_life_time + 1);
 	/* The asking side's numbers count, except for the one that the answer has too. */
 	attr->retry_cnt = asked ? id->received.conn.retry_count : id->sent.conn.retry_count;
 	attr->rnr_retry = id->received.conn.rnr_retry_count;

@@ -1,31 +1,205 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "faults.h"
 
+#include "cm.h"
+#include "memory.h"
+#include "script.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { FAIL, SHORT, DELAY, ANSWER, AFTER };
+
+/* Something that happens at the nth command of a kind, or at every one. */
+struct rule {
+	enum kind kind;
+	int command;
+	unsigned int nth, seen;
+	long value;		/* errno, bytes, milliseconds, offset */
+	unsigned char bytes[64];
+	size_t size;
+	char *line;
+	struct host *host;
+	struct rule *next;
+};
+
+static struct rule *rules;
+static uint64_t unknown_commands;
+static bool no_af_ib;
+static uint32_t abi = RDMA_USER_CM_ABI_VERSION;
+
 bool is_command_known(uint32_t command)
 {
-	(void)command;
-	return true;
+	return command >= 64 || !(unknown_commands >> command & 1);
 }
 
 bool is_af_ib_known(void)
 {
-	return true;
+	return !no_af_ib;
 }
 
 uint32_t cm_abi(void)
 {
-	return 4;
+	return abi;
 }
 
-struct fault next_fault(const struct cm_file *file, uint32_t command)
+static bool applies(struct rule *rule, enum kind kind, uint32_t command)
 {
-	(void)file;
-	(void)command;
-	return (struct fault){ 0 };
+	if (rule->kind != kind || (rule->command != ANY_COMMAND && rule->command != (int)command))
+		return false;
+	rule->seen++;
+	return !rule->nth || rule->seen == rule->nth;
+}
+
+struct fault next_fault(uint32_t command)
+{
+	struct fault fault = { 0 };
+
+	for (struct rule *rule = rules; rule; rule = rule->next) {
+		if (applies(rule, FAIL, command))
+			fault.error = (int)rule->value;
+		if (applies(rule, SHORT, command))
+			fault.taken = rule->value;
+		if (applies(rule, DELAY, command))
+			fault.delay_ms = (uint32_t)rule->value;
+	}
+	return fault;
+}
+
+void change_answer(uint32_t command, unsigned char *bytes, size_t size)
+{
+	for (struct rule *rule = rules; rule; rule = rule->next)
+		if (applies(rule, ANSWER, command) && (size_t)rule->value + rule->size <= size)
+			memcpy(bytes + rule->value, rule->bytes, rule->size);
 }
 
 void run_consequences(struct cm_file *file, uint32_t command)
 {
-	(void)file;
-	(void)command;
+	for (struct rule *rule = rules; rule; rule = rule->next) {
+		struct script script = { .host = rule->host ? rule->host : file->host, .file = file };
+		char *error;
+
+		if (!applies(rule, AFTER, command))
+			continue;
+		error = run_line(&script, rule->line);
+		if (error)
+			fprintf(stderr, "librdmacm-sim: %s: %s\n", rule->line, error);
+		free(error);
+	}
+}
+
+static void add_rule(struct words *words, struct rule rule)
+{
+	struct rule **place = &rules;
+
+	if (words->error) {
+		free(rule.line);
+		return;
+	}
+	while (*place)
+		place = &(*place)->next;
+	*place = take(sizeof(**place));
+	**place = rule;
+}
+
+static struct rule next_rule(struct words *words, enum kind kind)
+{
+	struct rule rule = { .kind = kind };
+
+	rule.command = next_command(words);
+	rule.nth = next_nth(words);
+	return rule;
+}
+
+/* fail COMMAND [NTH|every] ERRNO */
+void say_fail(struct script *script, struct words *words)
+{
+	struct rule rule = next_rule(words, FAIL);
+
+	(void)script;
+	rule.value = next_errno(words);
+	add_rule(words, rule);
+}
+
+/* interrupt COMMAND [NTH|every] */
+void say_interrupt(struct script *script, struct words *words)
+{
+	struct rule rule = next_rule(words, FAIL);
+
+	(void)script;
+	rule.value = EINTR;
+	add_rule(words, rule);
+}
+
+/* short COMMAND [NTH|every] bytes N */
+void say_short(struct script *script, struct words *words)
+{
+	struct rule rule = next_rule(words, SHORT);
+
+	(void)script;
+	if (!next_is(words, "bytes"))
+		wrong(words, "bytes N is missing");
+	rule.value = (long)next_number(words);
+	add_rule(words, rule);
+}
+
+/* delay COMMAND [NTH|every] ms N */
+void say_delay(struct script *script, struct words *words)
+{
+	struct rule rule = next_rule(words, DELAY);
+
+	(void)script;
+	if (!next_is(words, "ms"))
+		wrong(words, "ms N is missing");
+	rule.value = (long)next_number(words);
+	add_rule(words, rule);
+}
+
+/* answer COMMAND [NTH|every] at OFFSET BYTES */
+void say_answer(struct script *script, struct words *words)
+{
+	struct rule rule = next_rule(words, ANSWER);
+
+	(void)script;
+	if (!next_is(words, "at"))
+		wrong(words, "at OFFSET is missing");
+	rule.value = (long)next_number(words);
+	rule.size = next_bytes(words, rule.bytes, sizeof(rule.bytes));
+	add_rule(words, rule);
+}
+
+/* after COMMAND [NTH|every] LINE */
+void say_after(struct script *script, struct words *words)
+{
+	struct rule rule = next_rule(words, AFTER);
+
+	rule.host = script->host;
+	rule.line = strdup(words->rest);
+	require(rule.line != NULL, "strdup");
+	words->rest += strlen(words->rest);
+	add_rule(words, rule);
+}
+
+/* without af_ib | COMMAND */
+void say_without(struct script *script, struct words *words)
+{
+	int command;
+
+	(void)script;
+	if (next_is(words, "af_ib")) {
+		no_af_ib = true;
+		return;
+	}
+	command = next_command(words);
+	if (!words->error && command >= 0)
+		unknown_commands |= 1ULL << command;
+}
+
+/* abi N: before 4 there was less. */
+void say_abi(struct script *script, struct words *words)
+{
+	(void)script;
+	abi = (uint32_t)next_number(words);
 }

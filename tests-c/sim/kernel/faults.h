@@ -4,6 +4,7 @@
 #define SIM_KERNEL_FAULTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct cm_file;
@@ -20,9 +21,11 @@ bool is_af_ib_known(void);
 uint32_t cm_abi(void);
 
 /* What is to happen to the command that comes now; counts it. */
-struct fault next_fault(const struct cm_file *file, uint32_t command);
+struct fault next_fault(uint32_t command);
 
-/* What happens once that command has succeeded: events, removals, …. */
+/* Once it has succeeded: changes its answer, */
+void change_answer(uint32_t command, unsigned char *bytes, size_t size);
+/* and does what is to follow on it: events, removals, …. */
 void run_consequences(struct cm_file *file, uint32_t command);
 
 #endif

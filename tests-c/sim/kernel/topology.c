@@ -83,7 +83,7 @@ static void add_gid(struct port *port, const struct in6_addr *raw, enum gid_type
 	}
 }
 
-struct device *add_device(struct host *host, const char *name, enum link_layer link, unsigned int ports)
+struct device *add_device(struct host *host, const char *name, enum link_layer link, unsigned int ports, uint64_t guid)
 {
 	struct device **place = &devices, *device = take(sizeof(*device));
 
@@ -92,9 +92,10 @@ struct device *add_device(struct host *host, const char *name, enum link_layer l
 	strncpy(device->name, name, sizeof(device->name) - 1);
 	device->host = host;
 	device->link = link;
+	device->has_ece = device->has_xrc = link == LINK_INFINIBAND;
 	device->index = last_device++;
 	/* Locally administered, so that it is nobody's. */
-	device->guid = htobe64(0x0200990000000000 | (device->index + 1));
+	device->guid = guid ? guid : htobe64(0x0200990000000000 | (device->index + 1));
 	device->port_count = (uint8_t)ports;
 	for (unsigned int i = 0; i < ports; i++) {
 		struct port *port = &device->ports[i];
@@ -141,5 +142,5 @@ void complete_topology(void)
 	if (!hosts)
 		add_host("host");
 	if (!devices)
-		add_usual_addresses(add_device(hosts, "rxe0", LINK_ROCE, 1));
+		add_usual_addresses(add_device(hosts, "rxe0", LINK_ROCE, 1, 0));
 }

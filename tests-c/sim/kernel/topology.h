@@ -42,6 +42,7 @@ struct device {
 	uint64_t guid;			/* big endian */
 	enum link_layer link;
 	uint8_t port_count;
+	bool has_ece, has_xrc;		/* as devices of InfiniBand have, and soft RoCE has not */
 	bool removed;			/* stays, for those who have it open */
 	struct port ports[PORT_COUNT_MAX];	/* port 1 is the first one */
 	struct device *next;
@@ -75,7 +76,8 @@ struct device *device_by_index(uint32_t index);
 void complete_topology(void);
 
 struct host *add_host(const char *name);
-struct device *add_device(struct host *host, const char *name, enum link_layer link, unsigned int ports);
+/* The GUID is big endian; 0: one that no other device has. */
+struct device *add_device(struct host *host, const char *name, enum link_layer link, unsigned int ports, uint64_t guid);
 /* Also enters the GID that a RoCE device has for it. */
 void add_address(struct device *device, uint8_t port, const struct in6_addr *ip, uint8_t prefix);
 
