@@ -111,6 +111,9 @@ CALL(call_create_qp)
 	qp->type = in->type;
 	qp->signal_all = in->signal_all;
 	qp->attr.cap = in->cap;
+	/* Where descriptions of memory fit, as much data does, as on soft RoCE. */
+	if (qp->attr.cap.max_inline_data < in->cap.max_send_sge * sizeof(struct ibv_sge))
+		qp->attr.cap.max_inline_data = (uint32_t)(in->cap.max_send_sge * sizeof(struct ibv_sge));
 	if (is_extended(qp->type) || needed.srq)
 		qp->attr.cap.max_recv_wr = qp->attr.cap.max_recv_sge = 0;
 	qp->receives.max_count = qp->attr.cap.max_recv_wr;
