@@ -2,6 +2,8 @@
 /* Connections: a request, an answer, a last word; and how they end. Messages arrive at once. */
 #include "cm.h"
 
+#include "verbs_hooks.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +126,9 @@ long cm_connect(struct cm_file *file, const void *command, size_t room, struct c
 		return -EINVAL;
 	if (!is_iwarp(id) && connect->conn_param.private_data_len > request_data(id))
 		return -EINVAL;
+	/* There the connection manager itself connects queue pairs. */
+	if (is_iwarp(id) && !verbs_has_queue_pair(id->device, connect->conn_param.qp_num))
+		return -EINVAL;
 	id->state = CM_CONNECT;
 	id->handshake = HANDSHAKE_ASKED;
 	id->sent.conn = connect->conn_param;
@@ -148,6 +153,9 @@ static long answer(struct cm_id *id, const struct rdma_ucm_accept *accept)
 	if (id->handshake != HANDSHAKE_REQUESTED || !peer)
 		return -EINVAL;
 	if (!is_iwarp(id) && accept->conn_param.private_data_len > ANSWER_DATA)
+		return -EINVAL;
+	if (is_iwarp(id) && !(verbs_has_queue_pair(id->device, accept->conn_param.qp_num) &&
+			      verbs_iwarp_connect(peer->sent.conn.qp_num, accept->conn_param.qp_num)))
 		return -EINVAL;
 	id->sent.conn = accept->conn_param;
 	id->sent.ece = accept->ece;
@@ -268,6 +276,8 @@ static void end_connection(struct cm_id *id)
 {
 	struct cm_id *peer = id->peer;
 
+	if (is_iwarp(id) && id->handshake == HANDSHAKE_ESTABLISHED)
+		verbs_iwarp_disconnect(id->sent.conn.qp_num);
 	if (id->handshake == HANDSHAKE_ESTABLISHED) {
 		id->handshake = HANDSHAKE_ENDING;
 		if (!peer)

@@ -89,7 +89,7 @@ CALL(call_query_device)
 		.max_qp = 65536,
 		.max_qp_wr = DEVICE_MAX_QP_WR,
 		.device_cap_flags = (iwarp ? 0 : IBV_DEVICE_RC_RNR_NAK_GEN) |
-				    (context->device->link == LINK_INFINIBAND ? IBV_DEVICE_XRC : 0),
+				    (context->device->has_xrc ? IBV_DEVICE_XRC : 0),
 		.max_sge = VERBS_MAX_SGE,
 		.max_sge_rd = iwarp ? 1 : VERBS_MAX_SGE,
 		.max_cq = 65536,
@@ -209,6 +209,7 @@ void verbs_port_event(struct device *device, uint32_t type, uint8_t port)
 	for (struct context *context = contexts; context; context = context->next)
 		if (context->device == device && !context->gone)
 			events_add_port(&context->events, type, port);
+	run_waiting();
 }
 
 void verbs_client_gone(struct client *client)

@@ -245,7 +245,7 @@ CALL(call_create_xrcd)
 
 	if (!context)
 		return -errno;
-	if (context->device->link != LINK_INFINIBAND)
+	if (!context->device->has_xrc)
 		return -EOPNOTSUPP;
 	exists = in->inode && find_domain(context->device, in->device, in->inode);
 	if (!in->inode && !(in->flags & O_CREAT))

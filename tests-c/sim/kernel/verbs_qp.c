@@ -48,7 +48,7 @@ static int check_new(const struct verbs_new_qp *wanted, const struct device *dev
 		break;
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
-		if (device->link != LINK_INFINIBAND)
+		if (!device->has_xrc)
 			return EOPNOTSUPP;
 		break;
 	default:
@@ -353,7 +353,7 @@ CALL(call_set_ece)
 
 	if (!qp)
 		return -errno;
-	if (context->device->link != LINK_INFINIBAND)
+	if (!context->device->has_ece)
 		return -EOPNOTSUPP;
 	if (in->ece.vendor_id && in->ece.vendor_id != DEVICE_ECE_VENDOR)
 		return -EINVAL;
@@ -369,7 +369,7 @@ CALL(call_query_ece)
 
 	if (!qp)
 		return -errno;
-	if (context->device->link != LINK_INFINIBAND)
+	if (!context->device->has_ece)
 		return -EOPNOTSUPP;
 	*(struct ibv_ece *)call->out = qp->ece;
 	return 0;
@@ -394,9 +394,8 @@ void verbs_iwarp_disconnect(uint32_t number)
 	struct queue_pair *qp = queue_pair_find(number);
 	struct queue_pair *peer = qp ? queue_pair_find(qp->attr.dest_qp_num) : NULL;
 
-	if (!qp || qp->attr.qp_state != IBV_QPS_RTS)
-		return;
-	queue_pair_fail(qp);
+	if (qp && qp->attr.qp_state == IBV_QPS_RTS)
+		queue_pair_fail(qp);
 	if (peer && peer->attr.dest_qp_num == number && peer->attr.qp_state == IBV_QPS_RTS)
 		queue_pair_fail(peer);
 }

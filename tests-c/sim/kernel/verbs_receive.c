@@ -93,7 +93,7 @@ CALL(call_create_srq)
 
 	if (!pd)
 		return -errno;
-	if (in->type == IBV_SRQT_XRC && context->device->link == LINK_INFINIBAND) {
+	if (in->type == IBV_SRQT_XRC && context->device->has_xrc) {
 		xrcd = object_find(context, UVERBS_OBJECT_XRCD, in->xrcd);
 		cq = object_find(context, UVERBS_OBJECT_CQ, in->cq);
 		if (!xrcd || !cq)

@@ -21,7 +21,7 @@ static void replace(struct end *end, struct ibv_qp_init_attr_ex *init)
 	to_init(end->qp);
 }
 
-/* Only InfiniBand devices have such connections. */
+/* Soft RoCE has no such connections. */
 static void need_extended_connections(void)
 {
 	struct ibv_device_attr device;
