@@ -50,7 +50,7 @@ pub unsafe extern "C" fn rdma_create_ep(
 pub unsafe extern "C" fn rdma_destroy_ep(id: *mut rdma_cm_id) {
     // SAFETY: the caller's promise.
     if let Ok(id) = unsafe { borrow::owned_id(id) } {
-        let _ = endpoint::destroy(&id);
+        endpoint::destroy(&id);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::bell::Bells;
 use super::event::{Handed, Spare};
-use super::{waiter, wake};
+use super::{id, waiter, wake};
 use crate::ctypes::rdma_event_channel;
 use crate::errno::{Errno, Result};
 use crate::sync::{Condition, Lock};
@@ -178,6 +178,10 @@ impl Channel {
         if waiting > 0 && (0..waiting).all(|_| wake::one_waiter(channel.fd()).is_ok()) {
             let inside = |_: &mut ()| channel.state.load(Ordering::SeqCst) != CLOSED;
             drop(channel.left.wait_while_for(channel.leaving.lock(), LEAVE_LIMIT, inside));
+        }
+        // Mostly there is none: an id takes its own along. A kernel that mixes up channels may have left others here.
+        while let Some(event) = channel.take_deferred(|_| true) {
+            id::lose(event);
         }
         let fd = channel.fd.swap(NO_FD, Ordering::SeqCst);
         if fd != NO_FD {

@@ -193,9 +193,7 @@ fn new_id(listener: &CmId, reply: &EventReply) -> Result<Arc<CmId>> {
         Err(Errno::EINVAL) if migrate::follow(listener, &id) => prepare(),
         result => result,
     };
-    prepared.inspect_err(|_| {
-        let _ = super::id::destroy(&id);
-    })?;
+    prepared.inspect_err(|_| super::id::abandon(&id))?;
     Ok(id)
 }
 

@@ -41,9 +41,7 @@ pub fn create(
     } else {
         caller(&id, info, pd, attributes, qp_type)
     };
-    made.inspect_err(|_| {
-        let _ = destroy(&id);
-    })?;
+    made.inspect_err(|_| destroy(&id))?;
     Ok(id)
 }
 
@@ -90,15 +88,15 @@ fn caller(
     Ok(())
 }
 
-/// Ends an id with its queue pair and shared receive queue.
-pub fn destroy(id: &Arc<CmId>) -> Result<()> {
+/// Ends an id with its queue pair and shared receive queue, whatever the kernel says.
+pub fn destroy(id: &Arc<CmId>) {
     if id.has_queue_pair() {
         pair::destroy(id);
     }
     if id.shared_queue().is_some() {
         shared::destroy(id);
     }
-    id::destroy(id)
+    id::abandon(id);
 }
 
 /// Waits for the next connection request of a listener with a channel of its own. Its id has such a channel too, and a
@@ -117,7 +115,7 @@ pub fn next_request(listener: &CmId) -> Result<Arc<CmId>> {
     };
     if let Err(error) = add_queue_pair(listener, &id) {
         event.acknowledge();
-        let _ = destroy(&id);
+        destroy(&id);
         return Err(error);
     }
     // The listener may end before the request is answered.

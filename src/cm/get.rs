@@ -112,7 +112,9 @@ fn take_other(waiter: &mut Waiter) -> Result<Option<About>> {
             }
         }
         uid => {
-            if let Some(membership) = multicast::of_uid(uid) {
+            if let Some(membership) =
+                multicast::of_uid(uid).filter(|membership| membership.expects(reply.event))
+            {
                 let about = uncancellable(|| membership.happened(reply, public));
                 waiter.belong_to(membership);
                 return Ok(Some(about));

@@ -8,6 +8,7 @@ use super::addrinfo::Resolution;
 use super::channel::Channel;
 use super::connection::Connection;
 use super::device::{Device, Name};
+use super::event::Handed;
 use super::ledger::Ledger;
 use super::multicast::{self, Memberships};
 use super::pool::InUse;
@@ -293,12 +294,16 @@ impl CmId {
     fn acknowledge_own(&self) {
         self.acknowledge_kept();
         while let Some(event) = self.channel().take_deferred(|event| event.counts_for(self)) {
-            let request = event.request();
-            event.acknowledge();
-            // Nobody will ever see it: this refuses it.
-            let _ = request.map(|id| destroy(&id));
+            lose(event);
         }
     }
+}
+
+/// Ends an event that no application will ever see; a request is refused.
+pub(super) fn lose(event: Handed) {
+    let request = event.request();
+    event.acknowledge();
+    let _ = request.map(|id| abandon(&id));
 }
 
 /// Ends the id: no event of it arrives any more, undelivered ones are gone. Waits for events that other threads have
@@ -313,6 +318,19 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
         Err(Errno::EACCES | Errno::EBADF | Errno::ENODEV | Errno::ENOENT) => None,
         Err(error) => return Err(error),
     };
+    forget(id, reported);
+    result.map(|_| ())
+}
+
+/// Ends an id of which nobody would hear that it cannot be ended. So whatever the kernel says, the memory is freed. Events
+/// that come nevertheless are of an unknown id.
+pub(super) fn abandon(id: &Arc<CmId>) {
+    let reported = wake::end(id.fd(), id.handle).ok().map(|reply| reply.events_reported);
+    forget(id, reported);
+}
+
+/// Frees an id that the kernel has ended, after it `reported` so many events.
+fn forget(id: &Arc<CmId>, reported: Option<u32>) {
     bell::withdraw(id);
     id.acknowledge_own();
     if let Some(reported) = reported {
@@ -325,7 +343,6 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
     }
     // This was the reference that stood for the application's.
     drop(IDS.remove(id.key));
-    result.map(|_| ())
 }
 
 impl Drop for CmId {

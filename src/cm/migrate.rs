@@ -7,6 +7,7 @@ use super::id::CmId;
 use crate::errno::{Errno, Result};
 use crate::uapi::MigrateId;
 use crate::ucma;
+use std::iter;
 use std::sync::Arc;
 use zerocopy::FromZeros;
 
@@ -38,14 +39,14 @@ pub fn migrate(id: &CmId, target: Option<Arc<Channel>>) -> Result<()> {
     if was_synchronous {
         id.acknowledge_kept();
     }
-    let mut wake_ups = 0;
-    while let Some(event) = old.take_deferred(|event| event.counts_for(id)) {
+    // All of them first: it may be the same channel.
+    let deferred: Vec<_> = iter::from_fn(|| old.take_deferred(|event| event.counts_for(id))).collect();
+    for event in &deferred {
         // The thread that put it off does not wait for it any more, and must not be waited for.
         event.hold();
-        channel.put_off(event);
-        wake_ups += 1;
+        channel.put_off(*event);
     }
-    channel.remind(wake_ups);
+    channel.remind(deferred.len() as u32);
     if was_synchronous {
         Channel::destroy(&old);
     }

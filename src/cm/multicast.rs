@@ -11,7 +11,7 @@ use super::queue::groups::Group;
 use super::{event_parameters, synchronous};
 use crate::ctypes::{
     RDMA_CM_EVENT_MULTICAST_ERROR, RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_MC_JOIN_FLAG_FULLMEMBER,
-    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, rdma_cm_event, rdma_cm_mc_join_flags,
+    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, rdma_cm_event, rdma_cm_event_type, rdma_cm_mc_join_flags,
 };
 use crate::errno::{Errno, Result};
 use crate::sync::{Key, Lock, Table};
@@ -170,6 +170,17 @@ impl Membership {
     /// The id that is the member.
     pub fn id(&self) -> &Arc<CmId> {
         &self.id
+    }
+
+    /// Whether that is a kind of event that memberships have. Any other, such as a request that brings no new id, is not
+    /// for the application; it is accounted for.
+    pub fn expects(&self, event: rdma_cm_event_type) -> bool {
+        let expected = [RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_CM_EVENT_MULTICAST_ERROR].contains(&event);
+        if !expected {
+            self.ledger.discard();
+            self.id.ledger().discard();
+        }
+        expected
     }
 
     /// Fills `public` with an event of the membership. A queue pair that is there receives from the group from now on.
