@@ -51,7 +51,8 @@ pub fn driver(device: u32) -> Result<u32> {
     parse_driver(answer.get(..length).ok_or(Errno::EPROTO)?)
 }
 
-fn parse_driver(datagram: &[u8]) -> Result<u32> {
+/// The driver in an answer to the question of [`driver`].
+pub fn parse_driver(datagram: &[u8]) -> Result<u32> {
     let (_, body) = first_message(datagram)?;
     let told = attributes(body).find(|(attribute, _)| *attribute == ATTR_UVERBS_DRIVER_ID);
     u32_at(told.ok_or(Errno::EPROTO)?.1, 0)
@@ -62,7 +63,12 @@ pub fn any_device() -> Result<bool> {
     let socket = ask(GET, libc::NLM_F_DUMP as u16, &[])?;
     let mut answer = [0; 16384];
     let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-    let (kind, body) = first_message(answer.get(..length).ok_or(Errno::EPROTO)?)?;
+    parse_any_device(answer.get(..length).ok_or(Errno::EPROTO)?)
+}
+
+/// Whether an answer to the question of [`any_device`] tells of one.
+pub fn parse_any_device(datagram: &[u8]) -> Result<bool> {
+    let (kind, body) = first_message(datagram)?;
     Ok(kind == NLDEV + GET && attributes(body).any(|(attribute, _)| attribute == ATTR_DEV_INDEX))
 }
 
@@ -116,7 +122,8 @@ fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-fn parse_char_device(datagram: &[u8]) -> Result<CharDevice> {
+/// The device in an answer to the question of [`char_device`].
+pub fn parse_char_device(datagram: &[u8]) -> Result<CharDevice> {
     let (_, body) = first_message(datagram)?;
     let (mut name, mut abi, mut number) = (None, None, None);
     for (attribute, value) in attributes(body) {
@@ -124,7 +131,8 @@ fn parse_char_device(datagram: &[u8]) -> Result<CharDevice> {
             ATTR_CHARDEV_NAME => {
                 let text = value.split(|&byte| byte == 0).next().unwrap_or_default();
                 // The name becomes a path below /dev/infiniband.
-                name = std::str::from_utf8(text).ok().filter(|text| !text.is_empty() && !text.contains('/'));
+                let is_name = |text: &&str| !matches!(*text, "" | "." | "..") && !text.contains('/');
+                name = std::str::from_utf8(text).ok().filter(is_name);
             }
             // The upper half is reserved.
             ATTR_CHARDEV_ABI => abi = Some(u64_at(value, 0)? as u32),
@@ -193,9 +201,12 @@ mod tests {
     #[test]
     fn what_is_missing_or_strange_is_a_protocol_error() {
         assert_eq!(parse_char_device(&answer(&[(ATTR_CHARDEV_NAME, b"x\0")])), Err(Errno::EPROTO));
-        let escape =
-            answer(&[(ATTR_CHARDEV, &[0; 8]), (ATTR_CHARDEV_NAME, b"../mem\0"), (ATTR_CHARDEV_ABI, &[0; 8])]);
-        assert_eq!(parse_char_device(&escape), Err(Errno::EPROTO));
+        for name in ["../mem", "..", ".", "", "a/b"] {
+            let name = with_nul(name);
+            let escape =
+                answer(&[(ATTR_CHARDEV, &[0; 8]), (ATTR_CHARDEV_NAME, &name), (ATTR_CHARDEV_ABI, &[0; 8])]);
+            assert_eq!(parse_char_device(&escape), Err(Errno::EPROTO));
+        }
     }
 
     #[test]
