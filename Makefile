@@ -101,6 +101,7 @@ SDK = $(shell kernel-lab/lab sdk)
 include tests-c/tests.mk
 include tests-c/sim/sim.mk
 include benches/benches.mk
+include fuzz/fuzz.mk
 
 sim: $(SIM)
 

@@ -12,6 +12,9 @@ pub mod cm;
 pub mod ctypes;
 pub mod diag;
 pub mod errno;
+#[cfg(any(test, fuzzing))]
+#[allow(unsafe_code, reason = "it calls the C ABI as an application does")]
+pub mod fuzz;
 pub mod resolve;
 #[allow(unsafe_code, reason = "calls that pass the application's memory through")]
 pub mod rsocket;

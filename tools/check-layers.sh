@@ -18,6 +18,7 @@ declare -A below=(
     [cm]='errno diag ctypes uapi sys sync resolve ucma verbs'
     [rsocket]='errno diag ctypes uapi sys sync resolve ucma verbs cm'
     [capi]='errno ctypes resolve cm rsocket'
+    [fuzz]='errno diag ctypes uapi sys sync resolve ucma verbs cm rsocket capi'
 )
 
 bad=0

@@ -4,17 +4,17 @@
 //!
 //! The comments of the functions are those of the installed header.
 
-mod address;
-mod addrinfo;
-mod borrow;
-mod channel;
-mod connection;
-mod device;
-mod endpoint;
-mod event;
-mod id;
-mod multicast;
-mod option;
-mod queue;
+pub(crate) mod address;
+pub(crate) mod addrinfo;
+pub(crate) mod borrow;
+pub(crate) mod channel;
+pub(crate) mod connection;
+pub(crate) mod device;
+pub(crate) mod endpoint;
+pub(crate) mod event;
+pub(crate) mod id;
+pub(crate) mod multicast;
+pub(crate) mod option;
+pub(crate) mod queue;
 mod ret;
 mod rsocket;

@@ -23,13 +23,20 @@ pub enum Commands {
     IpOnly,
 }
 
+const UNKNOWN: u8 = 0;
+const ANY_FAMILY: u8 = 1;
+const IP_ONLY: u8 = 2;
+static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Forgets what is known of the kernel.
+#[cfg(any(test, fuzzing))]
+pub fn forget() {
+    ANSWER.store(UNKNOWN, Ordering::Relaxed);
+}
+
 impl Commands {
     /// Asks the kernel once per process. The descriptor must be one of its connection manager's.
     pub fn of_kernel(fd: Fd) -> Result<Commands> {
-        const UNKNOWN: u8 = 0;
-        const ANY_FAMILY: u8 = 1;
-        const IP_ONLY: u8 = 2;
-        static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
         match ANSWER.load(Ordering::Relaxed) {
             ANY_FAMILY => return Ok(Commands::AnyFamily),
             IP_ONLY => return Ok(Commands::IpOnly),

@@ -29,17 +29,23 @@ pub mod migrate;
 pub mod multicast;
 pub mod name;
 pub mod option;
-
-mod path;
+pub mod path;
 pub mod pool;
 #[allow(unsafe_code, reason = "the struct that an id shares with the application")]
 mod public;
 mod query;
 pub mod queue;
-mod service;
+pub mod service;
 mod synchronous;
-mod uid;
+pub mod uid;
 pub mod user;
 #[allow(unsafe_code, reason = "the kernel writes into memory that is parked")]
 mod waiter;
 mod wake;
+
+/// Forgets what the process has found out about the kernel: the next command may meet another one.
+#[cfg(any(test, fuzzing))]
+pub fn forget_kernel() {
+    family::forget();
+    wake::forget();
+}

@@ -44,8 +44,9 @@ fn is_known(fd: Fd) -> bool {
     ucma::order(&fd, ResolveIbService { id: NO_ID, ..FromZeros::new_zeroed() }) != Err(Errno::EINVAL)
 }
 
-/// A number, as C writes numbers, is the identifier of the service; all else is its name.
-fn wanted(service: &CStr) -> Result<IbService> {
+/// A number, as C writes numbers, is the identifier of the service; all else is its name. EINVAL for an empty name or
+/// one that is too long.
+pub fn wanted(service: &CStr) -> Result<IbService> {
     if let Some(service_id) = number::parse(service) {
         return Ok(IbService { service_id, flags: IB_SERVICE_FLAG_ID, ..FromZeros::new_zeroed() });
     }
@@ -85,7 +86,8 @@ fn records(id: &CmId) -> Result<Vec<IbServiceRec>> {
     }
 }
 
-fn entry(record: &IbServiceRec) -> AddrInfo {
+/// A service as an entry of a list.
+pub fn entry(record: &IbServiceRec) -> AddrInfo {
     let destination = SockaddrIb {
         family: AF_IB,
         pkey: record.pkey,
@@ -129,7 +131,7 @@ fn search_at(gid: [u8; 16], service: &CStr) -> Result<Vec<AddrInfo>> {
         .and_then(|()| id.resolution().begin())
         .and_then(|()| resolve(&id, service))
         .and_then(|()| id.resolution().take());
-    id::destroy(&id)?;
+    id::abandon(&id);
     let mut entries = result?;
     for entry in &mut entries {
         let pkey = SockaddrIb::read_from_bytes(&entry.destination).map_or(0, |destination| destination.pkey);

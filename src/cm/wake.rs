@@ -28,6 +28,12 @@ pub fn is_command_missing() -> bool {
     MISSING.load(Ordering::Relaxed)
 }
 
+/// Forgets what is known of the kernel.
+#[cfg(any(test, fuzzing))]
+pub fn forget() {
+    MISSING.store(false, Ordering::Relaxed);
+}
+
 /// Puts an event of a live id into its channel by command. EINVAL if the kernel lacks the command or does not want
 /// it for this id.
 #[inline]

@@ -2,6 +2,8 @@
 //! Commands to the kernel's connection manager, `/dev/infiniband/rdma_cm`.
 
 pub mod node;
+#[cfg(any(test, fuzzing))]
+pub mod stand_in;
 mod transport;
 
 pub use transport::{Fd, Transport, execute, execute_into, order, request};

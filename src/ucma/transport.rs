@@ -21,6 +21,10 @@ pub struct Fd(pub RawFd);
 impl Transport for Fd {
     #[inline]
     fn submit(&self, message: &mut [u8], response: Option<usize>, reply: &mut [u8]) -> Result<usize> {
+        #[cfg(any(test, fuzzing))]
+        if let Some(answered) = super::stand_in::submit(message, reply) {
+            return answered;
+        }
         device::submit(self.0, message, response, reply)
     }
 }

@@ -4,7 +4,7 @@
 //! Nothing depends on an answer: without one the kernel finds the path.
 
 mod client;
-mod wire;
+pub mod wire;
 
 use super::info::AddrInfo;
 use super::sockaddr;
@@ -25,6 +25,15 @@ pub fn ask(entry: &AddrInfo, hints: &AddrInfo, limit: Duration) -> Option<Answer
     if is_away() {
         return None;
     }
+    let request = question(entry, hints);
+    if request.is_empty() {
+        return None;
+    }
+    uncancellable(|| client::exchange(&request, limit.min(LIMIT)))
+}
+
+/// What is asked about an entry.
+pub fn question(entry: &AddrInfo, hints: &AddrInfo) -> Request {
     let mut request = Request::default();
     if let Some(source) = wire::ip(&entry.source) {
         request.source(source);
@@ -36,8 +45,5 @@ pub fn ask(entry: &AddrInfo, hints: &AddrInfo, limit: Duration) -> Option<Answer
     if !hints.route.is_empty() || source.is_some() || destination.is_some() {
         request.path(&hints.route, source, destination);
     }
-    if request.is_empty() {
-        return None;
-    }
-    uncancellable(|| client::exchange(&request, limit.min(LIMIT)))
+    request
 }

@@ -55,7 +55,9 @@ const _: () =
 /// An IP address as it stands in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ip {
+    /// IPv4.
     V4([u8; 4]),
+    /// IPv6.
     V6([u8; 16]),
 }
 
