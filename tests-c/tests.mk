@@ -4,16 +4,13 @@
 
 tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
-tests_common := harness process helper fake_ibacm
-tests_programs := $(filter-out $(tests_common) shim_%,$(basename $(notdir $(wildcard $(tests_dir)*.c))))
+# What programs have in common.
+tests_common := harness process helper fake_ibacm api/connection api/objects
+tests_sources := $(wildcard $(tests_dir)*.c $(tests_dir)api/*.c)
+tests_programs := $(filter-out $(tests_common) shim_%,$(tests_sources:$(tests_dir)%.c=%))
 tests_headers := $(wildcard $(tests_dir)*.h $(tests_dir)api/*.h)
 
 C_SHIMS := $(BUILD)/shim/no-command.so
-# Programs of the connection manager, and what they have in common.
-tests_api_common := connection objects
-tests_programs += $(addprefix api/,$(filter-out $(tests_api_common),$(basename $(notdir $(wildcard $(tests_dir)api/*.c)))))
-tests_api_sources := $(tests_api_common:%=$(tests_dir)api/%.c) $(tests_common:%=$(tests_dir)%.c)
-
 C_TESTS := $(foreach dir,tests tests-asan,$(tests_programs:%=$(BUILD)/$(dir)/%)) $(C_SHIMS)
 
 tests_libdir = $(SDK)/usr/lib/x86_64-linux-gnu
@@ -25,26 +22,19 @@ tests_libs = -L$(tests_libdir) -Wl,--allow-shlib-undefined -lrdmacm -libverbs
 $(BUILD)/tests-asan/%: tests_cflags += -fsanitize=address,undefined -fno-omit-frame-pointer -static-libasan -static-libubsan
 $(BUILD)/tests/dl $(BUILD)/tests-asan/dl: tests_libs = -ldl
 
-tests_build = $(CC) $(tests_cflags) -o $@ $(filter %.c,$^) $(tests_libs)
+tests_build = mkdir -p $(@D) && $(CC) $(tests_cflags) -o $@ $(filter %.c %.a,$^) $(tests_libs)
 
-$(BUILD)/tests/dl $(BUILD)/tests-asan/dl: \
-$(BUILD)/%: $(tests_dir)dl.c $(tests_dir)harness.c $(tests_dir)process.c $(tests_headers) | $(BUILD)/tests $(BUILD)/tests-asan
-	$(tests_build)
+define tests_in
+$(BUILD)/$(1)/%: $(tests_dir)%.c $(BUILD)/$(1)/common.a $(tests_headers)
+	$$(tests_build)
 
-$(BUILD)/tests/api/%: $(tests_dir)api/%.c $(tests_api_sources) $(tests_headers) | $(BUILD)/tests/api
-	$(tests_build)
+$(BUILD)/$(1)/common.a: $(tests_common:%=$(BUILD)/$(1)/%.o)
+	rm -f $$@ && $(AR) rc $$@ $$^
 
-$(BUILD)/tests-asan/api/%: $(tests_dir)api/%.c $(tests_api_sources) $(tests_headers) | $(BUILD)/tests-asan/api
-	$(tests_build)
+$(BUILD)/$(1)/%.o: $(tests_dir)%.c $(tests_headers)
+	mkdir -p $$(@D) && $(CC) $$(tests_cflags) -c -o $$@ $$<
+endef
+$(foreach folder,tests tests-asan,$(eval $(call tests_in,$(folder))))
 
-$(BUILD)/tests/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests_headers) | $(BUILD)/tests
-	$(tests_build)
-
-$(BUILD)/tests-asan/%: $(tests_dir)%.c $(tests_common:%=$(tests_dir)%.c) $(tests_headers) | $(BUILD)/tests-asan
-	$(tests_build)
-
-$(BUILD)/shim/no-command.so: $(tests_dir)shim_no_command.c | $(BUILD)/shim
-	$(CC) $(tests_cflags) -shared -fPIC -o $@ $< -ldl
-
-$(BUILD)/tests $(BUILD)/tests-asan $(BUILD)/tests/api $(BUILD)/tests-asan/api $(BUILD)/shim:
-	mkdir -p $@
+$(BUILD)/shim/no-command.so: $(tests_dir)shim_no_command.c
+	mkdir -p $(@D) && $(CC) $(tests_cflags) -shared -fPIC -o $@ $< -ldl

@@ -40,6 +40,7 @@ step() {
 RDMACM_UAPI_INCLUDE=$(kernel-lab/lab sdk)/kernel/usr/include
 export RDMACM_UAPI_INCLUDE
 
+step build make --no-print-directory -j"$(nproc)" programs
 step lint make --no-print-directory lint
 step rust cargo test --locked --quiet
 step check-abi make --no-print-directory check-abi

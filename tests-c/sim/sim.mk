@@ -34,9 +34,6 @@ $(BUILD)/sim:
 sim_tests := $(filter-out pair,$(basename $(notdir $(wildcard $(sim_dir)tests/*.c))))
 SIM_TESTS := $(sim_tests:%=$(BUILD)/tests/sim/%)
 
-$(BUILD)/tests/sim/%: $(sim_dir)tests/%.c $(sim_dir)tests/pair.c $(addprefix $(tests_dir),harness.c process.c) \
-		$(wildcard $(sim_dir)tests/*.h) $(tests_headers) | $(BUILD)/tests/sim
+$(BUILD)/tests/sim/%: $(sim_dir)tests/%.c $(sim_dir)tests/pair.c $(wildcard $(sim_dir)tests/*.h) \
+		$(BUILD)/tests/common.a $(tests_headers)
 	$(tests_build)
-
-$(BUILD)/tests/sim:
-	mkdir -p $@
