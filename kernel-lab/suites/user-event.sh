@@ -68,7 +68,7 @@ LAB_SHIM=/work/shim/no-command.so TEST_BELLS=1 run_again bells /work/tests "${EV
 export TEST_SCALE=10 TEST_ROUNDS=20
 
 # One processor for this, which takes longer than all the rest, one for the rest.
-run_program -t 200 -n tour.valgrind -w "valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite \
+run_program -t 600 -n tour.valgrind -w "valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite \
     --errors-for-leak-kinds=definite --error-exitcode=99" tour &
 run_again asan /work/tests-asan event wake many destroy migrate channel cancel signals fork ids devices
 wait
