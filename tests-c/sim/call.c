@@ -5,6 +5,7 @@
 #include "protocol.h"
 #include "real.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,31 @@
 enum { HIGH_FD = 240, CONNECT_TRIES = 500, CONNECT_PAUSE_MS = 20 };
 
 static struct {
-	pthread_mutex_t lock;
-	int fd;		/* -1: not connected */
-	pid_t pid;	/* whose connection it is: a child by vfork() or clone() must not use it */
-} connection = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+	uint32_t tickets;	/* how many calls have come */
+	uint32_t turn;		/* how many are done: whose ticket this is, calls now */
+	int fd;			/* -1: not connected */
+	pid_t pid;		/* whose connection it is: a child by vfork() or clone() must not use it */
+} connection = { .fd = -1 };
+
+/*
+ * Threads call in the order in which they came. With an ordinary lock one that makes many calls would hold up the
+ * others, and, say, an event be gone with its id long after another thread wanted to have it.
+ */
+static void lock(void)
+{
+	uint32_t ticket = __atomic_fetch_add(&connection.tickets, 1, __ATOMIC_SEQ_CST), turn;
+
+	while ((turn = __atomic_load_n(&connection.turn, __ATOMIC_SEQ_CST)) != ticket)
+		syscall(SYS_futex, &connection.turn, FUTEX_WAIT_PRIVATE, turn, NULL, NULL, 0);
+}
+
+static void unlock(void)
+{
+	uint32_t turn = __atomic_add_fetch(&connection.turn, 1, __ATOMIC_SEQ_CST);
+
+	if (turn != __atomic_load_n(&connection.tickets, __ATOMIC_SEQ_CST))
+		syscall(SYS_futex, &connection.turn, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
 
 struct call {
 	uint32_t op;
@@ -213,9 +235,9 @@ static long locked_run(struct call *call)
 	long result;
 
 	block_signals(&before);
-	pthread_mutex_lock(&connection.lock);
+	lock();
 	result = run(call);
-	pthread_mutex_unlock(&connection.lock);
+	unlock();
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (call->delay_ms)
 		rest(call->delay_ms);
@@ -260,12 +282,12 @@ int sim_is_connection(int fd)
 
 static void before_fork(void)
 {
-	pthread_mutex_lock(&connection.lock);
+	lock();
 }
 
 static void after_fork_in_parent(void)
 {
-	pthread_mutex_unlock(&connection.lock);
+	unlock();
 }
 
 /* A child takes the number that its parent's connection has, so that both have as many descriptors open. */
@@ -273,7 +295,7 @@ static void after_fork_in_child(void)
 {
 	int connected = connection.fd >= 0;
 
-	pthread_mutex_init(&connection.lock, NULL);
+	connection.tickets = connection.turn = 0;
 	forget();
 	if (connected)
 		establish(0);

@@ -40,6 +40,9 @@ void context_close(struct context *context)
 {
 	struct context **link = &contexts;
 
+	for (struct object *object = context->objects; object; object = object->next)
+		if (object->kind == UVERBS_OBJECT_QP)
+			memberships_free((struct queue_pair *)object);
 	while (context->objects)
 		for (struct object *object = context->objects, *next; object; object = next) {
 			next = object->next;
@@ -148,7 +151,9 @@ void *object_find(struct context *context, enum uverbs_default_objects kind, uin
 
 int object_destroy(struct object *object)
 {
-	if (object->users) {
+	bool attached = object->kind == UVERBS_OBJECT_QP && ((struct queue_pair *)object)->memberships;
+
+	if (object->users || attached) {
 		errno = EBUSY;
 		return -1;
 	}

@@ -49,7 +49,7 @@ static int check_new(const struct verbs_new_qp *wanted, const struct device *dev
 	case IBV_QPT_XRC_SEND:
 	case IBV_QPT_XRC_RECV:
 		if (!device->has_xrc)
-			return EOPNOTSUPP;
+			return EINVAL;
 		break;
 	default:
 		return EOPNOTSUPP;
@@ -145,7 +145,6 @@ void queue_pair_free(struct queue_pair *qp)
 	struct queue_pair **link = &queue_pairs;
 
 	queue_pair_forget_work(qp);
-	memberships_free(qp);
 	while (*link != qp)
 		link = &(*link)->next;
 	*link = qp->next;

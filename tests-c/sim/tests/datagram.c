@@ -202,6 +202,7 @@ static void groups(void)
 	check_ok(ibv_attach_mcast(second.qp, &group, 0));
 	send_datagram(&wr);
 	check_received();
+	check(ibv_destroy_qp(second.qp) == EBUSY, "a member was destroyed");
 	check_ok(ibv_detach_mcast(second.qp, &group, 0));
 	post_receive(&second, 2, 0, 100);
 	check_lost(&wr);

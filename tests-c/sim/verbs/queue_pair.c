@@ -97,13 +97,15 @@ int ibv_destroy_srq(struct ibv_srq *srq)
 struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
 	enum { KNOWN = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD };
+	bool sends = attr->qp_type != IBV_QPT_XRC_RECV, receives = sends && attr->qp_type != IBV_QPT_XRC_SEND;
 	struct ibv_qp *qp = calloc(1, sizeof(*qp));
 	struct verbs_new_qp wanted = {
 		.context = number_of(context),
 		.pd = VERBS_NONE,
 		.xrcd = VERBS_NONE,
-		.send_cq = HANDLE(attr->send_cq),
-		.recv_cq = HANDLE(attr->recv_cq),
+		/* As the real library, which does not look whether there are any. */
+		.send_cq = sends ? attr->send_cq->handle : VERBS_NONE,
+		.recv_cq = receives ? attr->recv_cq->handle : VERBS_NONE,
 		.srq = HANDLE(attr->srq),
 		.type = attr->qp_type,
 		.signal_all = (uint32_t)!!attr->sq_sig_all,
