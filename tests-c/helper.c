@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,6 +103,40 @@ int count_kernel_ids(void)
 			count++;
 	pclose(tool);
 	return count;
+}
+
+void check_devices_are_let_go(int kept)
+{
+	enum { SLEEP_MS = 10, LIMIT_MS = 1000 };
+	unsigned int slept = 0;
+
+	while (count_fds("/dev/infiniband/uverbs") > kept) {
+		check(slept < LIMIT_MS * time_scale(), "a device is open after %u ms", slept);
+		sleep_ms(SLEEP_MS);
+		slept += SLEEP_MS;
+	}
+}
+
+static int diagnostics;
+
+void start_diagnostics(void)
+{
+	diagnostics = memfd_create("diagnostics", MFD_CLOEXEC);
+	check(diagnostics >= 0 && dup2(diagnostics, STDERR_FILENO) >= 0, "standard error: %m");
+	check_ok(setenv("RDMACM_DEBUG", "1", 1));
+}
+
+bool was_diagnosed(const char *text)
+{
+	char said[4096];
+	ssize_t length = pread(diagnostics, said, sizeof(said) - 1, 0);
+
+	check(length >= 0, "pread: %m");
+	said[length] = '\0';
+	if (strstr(said, text))
+		return true;
+	observe("the diagnostics are '%.*s'", (int)strcspn(said, "\n"), said);
+	return false;
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <rdma/rdma_cma.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The address that the lab gives to the RDMA device. */
@@ -36,6 +37,17 @@ int count_kernel_ids(void);
 
 /* The ports that the kernel gives out, "FIRST LAST"; usually "32768 60999". */
 void set_port_range(const char *range);
+
+/*
+ * Fails unless within a second no more than `kept` RDMA devices are open. The second is counted in sleeps of this
+ * thread: while the whole machine stands still it does not pass.
+ */
+void check_devices_are_let_go(int kept);
+
+/* From now on what the library says to standard error is kept; for cases that have not used the library yet. */
+void start_diagnostics(void);
+/* Whether it has said this since. */
+bool was_diagnosed(const char *text);
 
 /* A thread inside rdma_get_cm_event, and what it got there. */
 struct waiter {

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -113,6 +114,7 @@ static void no_device_node(void)
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 
+	start_diagnostics();
 	replace_dev(NODE, 0666);
 	check_ok(unlink(DEVICE_NODE));
 	channel = open_channel();
@@ -120,8 +122,35 @@ static void no_device_node(void)
 	inet_pton(AF_INET, DEVICE_ADDRESS, &address.sin_addr);
 	check_fails(rdma_bind_addr(id, (struct sockaddr *)&address), ENODEV);
 	check(!id->verbs, "a device");
+	check(was_diagnosed("its node " DEVICE_NODE " gives No such file"), "nothing says which node is missing");
 	check_ok(rdma_destroy_id(id));
 	rdma_destroy_event_channel(channel);
+}
+
+/* One device without a node does not keep others from working. */
+static void no_node_of_another_device(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+
+	check(!run_command("ip link add d1 type dummy && ip addr add 10.98.0.1/24 dev d1 && ip link set d1 up &&"
+			   "rdma link add rxe1 type rxe netdev d1 && sleep 1"), "no second device");
+	replace_dev(NODE, 0666);
+	make_node("/dev/infiniband/uverbs1", node_number(DEVICE_NODE) + 1, 0666);
+	check_ok(unlink(DEVICE_NODE));
+	channel = open_channel();
+	id = open_id(channel);
+	inet_pton(AF_INET, "10.98.0.1", &address.sin_addr);
+	check_ok(rdma_bind_addr(id, (struct sockaddr *)&address));
+	check(!strcmp(ibv_get_device_name(id->verbs->device), "rxe1"), "another device");
+	check_ok(rdma_destroy_id(id));
+	id = open_id(channel);
+	inet_pton(AF_INET, DEVICE_ADDRESS, &address.sin_addr);
+	check_fails(rdma_bind_addr(id, (struct sockaddr *)&address), ENODEV);
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+	check(!run_command("rdma link del rxe1 && ip link del d1"), "the second device does not go");
 }
 
 int main(int argc, char **argv)
@@ -131,6 +160,7 @@ int main(int argc, char **argv)
 		TEST(no_node),
 		TEST(node_by_number_only),
 		TEST(no_device_node),
+		TEST(no_node_of_another_device),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

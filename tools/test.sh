@@ -59,6 +59,7 @@ for results in build/lab/out/*; do
 done
 
 step lab-programs make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_PROGRAM_SUITES" LIB=ours,installed
+step lab-installed make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_INSTALLED_SUITES" LIB=installed
 
 [[ ${#failures[@]} -eq 0 ]] || printf 'failed: %s\n' "${failures[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"

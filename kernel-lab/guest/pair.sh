@@ -5,6 +5,8 @@
 
 # Neither a program that hangs nor the wait for its partner may last as long as what counts as a silent suite.
 PROGRAM_SECONDS=30
+# How long a server may take to listen.
+START_SECONDS=15
 
 # on LIBRARY COMMAND [HOST...]: becomes the command, on that library; HOST is put in front of it, to start it elsewhere.
 on() {
@@ -23,7 +25,7 @@ somebody_listens() {
 
 # wait_for_server PID: returns when it listens, or has ended.
 wait_for_server() {
-    local end=$((SECONDS + 15))
+    local end=$((SECONDS + START_SECONDS))
     while ((SECONDS < end)) && kill -0 "$1" 2>/dev/null && ! somebody_listens; do
         sleep 0.1
     done
@@ -103,9 +105,9 @@ mixed() {
     local label=$1
     pair "$@"
     shift
-    [[ $LAB_LIB == ours ]] || return 0
-    run_pair "$label.c-server" system ours "$@"
-    run_pair "$label.c-client" ours system "$@"
+    [[ $LAB_LIB != system ]] || return 0
+    run_pair "$label.c-server" system "$LAB_LIB" "$@"
+    run_pair "$label.c-client" "$LAB_LIB" system "$@"
 }
 
 # alone LABEL COMMAND STATUS PATTERN...: a client that nobody answers.

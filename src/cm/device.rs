@@ -8,6 +8,7 @@ use crate::ctypes::{
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
+use crate::sys::nodes::{self, Node};
 use crate::verbs::{self, Context, DeviceList, ProtectionDomain, XrcDomain};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,9 +62,25 @@ pub fn find(name: Name) -> Result<InUse> {
     if let Some(device) = pool::take(name) {
         return Ok(device);
     }
-    let devices = DeviceList::get()?;
-    let device = devices.iter().find(|device| name.matches(Name::of(device))).ok_or(Errno::ENODEV)?;
-    open(&device)
+    let devices = DeviceList::get().inspect_err(|error| explain(name, *error))?;
+    let device = devices.iter().find(|device| name.matches(Name::of(device)));
+    open(&device.ok_or(Errno::ENODEV).inspect_err(|error| explain(name, *error))?)
+}
+
+/// Says why a device that the kernel knows is not in libibverbs' list.
+fn explain(name: Name, error: Errno) {
+    static FAILURES: diag::Seldom = diag::Seldom::new();
+    if diag::enabled() {
+        for Node { device, path, error: node } in nodes::of_guid(name.guid) {
+            FAILURES.line(format_args!(
+                "cannot use RDMA device {device}: {error:?}; its node {} {}",
+                path.display(),
+                node.map_or("is in order, perhaps libibverbs has no driver".into(), |why| format!(
+                    "gives {why:?}"
+                )),
+            ));
+        }
+    }
 }
 
 /// Opening takes long and happens without a lock. Of two threads that open the same device at once, the slower one
@@ -73,8 +90,13 @@ pub(super) fn open(device: &verbs::Device<'_>) -> Result<InUse> {
     if let Some(device) = pool::take(name) {
         return Ok(device);
     }
+    static FAILURES: diag::Seldom = diag::Seldom::new();
     let opened = Device::open(name, device).map_err(|error| {
-        diag::line(format_args!("cannot open RDMA device {}, {}: {error:?}", device.name(), device.node()));
+        FAILURES.line(format_args!(
+            "cannot open RDMA device {}, {}: {error:?}",
+            device.name(),
+            device.node()
+        ));
         // What the process is short of comes back; of the device nothing is to be expected.
         if matches!(error, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM) { error } else { Errno::ENODEV }
     })?;

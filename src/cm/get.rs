@@ -51,18 +51,13 @@ pub fn next(channel: &Channel) -> Result<Handed> {
     }
 }
 
-/// As [`next`], but the event that the kernel has now, whatever was put off before. Counts the wake-ups for those that
-/// it met.
-pub fn from_kernel(channel: &Channel, wake_ups: &mut u32) -> Result<Handed> {
-    let mut waiter = Waiter::enter(channel)?;
-    loop {
-        waiter = waiter.wait()?;
-        if let Some(about) = take(&mut waiter)? {
-            let (blank, _presence) = waiter.split();
-            return Ok(blank.deliver(about));
-        }
-        *wake_ups += 1;
-    }
+/// As [`next`], but the event that the kernel has now, whatever was put off before. None if it was not for the
+/// application: perhaps the wake-up for one of those.
+pub fn from_kernel(channel: &Channel) -> Result<Option<Handed>> {
+    let mut waiter = Waiter::enter(channel)?.wait()?;
+    let Some(about) = take(&mut waiter)? else { return Ok(None) };
+    let (blank, _presence) = waiter.split();
+    Ok(Some(blank.deliver(about)))
 }
 
 /// What the kernel wrote was not for the application: perhaps the wake-up for an event that was put off.

@@ -5,9 +5,15 @@ use super::event::Handed;
 use super::get;
 use super::id::CmId;
 use crate::ctypes::{
-    RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_REJECTED, rdma_cm_event_type,
+    RDMA_CM_EVENT_DEVICE_REMOVAL, RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_REJECTED,
+    RDMA_CM_EVENT_UNREACHABLE, rdma_cm_event_type,
 };
 use crate::errno::{Errno, Result};
+use crate::sys::{clock, device};
+use std::time::Duration;
+
+/// How long after the end of a connection was asked for an unreachable peer may be old news.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Waits for the first event out of `results`, which stays in the public struct until the next call, and returns what
 /// it tells. The first of `results` is what the caller hopes for: a connection that ends instead is an ECONNRESET. ENODEV
@@ -16,12 +22,27 @@ use crate::errno::{Errno, Result};
 ///
 /// A signal does not end the wait: the kernel is already at work, and a second call would not find its way back.
 pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
+    complete_later(id, results, None)
+}
+
+/// As [`complete`], for a connection that stands and whose end was asked for just now. That the peer is out of reach the
+/// kernel may have said before, and is no answer: it is taken for one if it comes late, or if nothing else does.
+pub fn complete_end(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
+    complete_later(id, results, Some(clock::now() + PATIENCE))
+}
+
+fn complete_later(
+    id: &CmId,
+    results: &[rdma_cm_event_type],
+    reachable_until: Option<Duration>,
+) -> Result<()> {
     if !id.is_synchronous() {
         return Ok(());
     }
     id.acknowledge_kept();
+    let mut wait = Wait { results, reachable_until, early: false };
     loop {
-        match wait(id, results) {
+        match wait.once(id) {
             Err(Errno::EINTR) => {}
             Err(error) => return Err(error),
             Ok(event) => return keep(id, event, results),
@@ -36,24 +57,60 @@ pub fn came_before(id: &CmId, results: &[rdma_cm_event_type]) -> Option<Handed> 
 
 /// Waits for the first event out of `results`, or that the device goes away. EINTR if a signal ends the wait.
 pub fn wait(id: &CmId, results: &[rdma_cm_event_type]) -> Result<Handed> {
-    let channel = id.channel();
-    let mut wake_ups = 0;
-    let result = loop {
-        match get::from_kernel(channel, &mut wake_ups) {
-            Err(error) => break Err(error),
-            Ok(event) => {
-                let (kind, _) = event.kind_and_status();
-                if results.contains(&kind) || kind == RDMA_CM_EVENT_DEVICE_REMOVAL {
-                    break Ok(event);
-                }
-                // Now, as the thread may be cancelled in its next wait. The wake-up would end that, and comes later.
-                channel.put_off(event);
-                wake_ups += 1;
+    Wait { results, reachable_until: None, early: false }.once(id)
+}
+
+struct Wait<'a> {
+    results: &'a [rdma_cm_event_type],
+    /// Until then an unreachable peer is not among the results.
+    reachable_until: Option<Duration>,
+    /// Whether one was put off.
+    early: bool,
+}
+
+impl Wait<'_> {
+    /// Until a result comes, or a signal.
+    fn once(&mut self, id: &CmId) -> Result<Handed> {
+        let channel = id.channel();
+        let mut wake_ups = 0;
+        let result = loop {
+            if let Some(event) = self.last_resort(id) {
+                break Ok(event);
             }
+            match get::from_kernel(channel) {
+                Err(error) => break Err(error),
+                Ok(None) => wake_ups += 1,
+                Ok(Some(event)) if self.is_result(event) => break Ok(event),
+                Ok(Some(event)) => {
+                    // Now, as the thread may be cancelled in its next wait. The wake-up would end that, and comes later.
+                    channel.put_off(event);
+                    wake_ups += 1;
+                }
+            }
+        };
+        channel.remind(wake_ups);
+        result
+    }
+
+    fn is_result(&mut self, event: Handed) -> bool {
+        let (kind, _) = event.kind_and_status();
+        if kind == RDMA_CM_EVENT_UNREACHABLE && self.reachable_until.is_some_and(|limit| clock::now() < limit)
+        {
+            self.early = true;
+            return false;
         }
-    };
-    channel.remind(wake_ups);
-    result
+        self.results.contains(&kind) || kind == RDMA_CM_EVENT_DEVICE_REMOVAL
+    }
+
+    /// What was put off as old news, if nothing else comes in time.
+    fn last_resort(&mut self, id: &CmId) -> Option<Handed> {
+        let limit = self.reachable_until.filter(|_| self.early)?;
+        if device::becomes_readable(id.fd().0, limit) {
+            return None;
+        }
+        self.early = false;
+        came_before(id, &[RDMA_CM_EVENT_UNREACHABLE])
+    }
 }
 
 /// Leaves the event in the public struct and returns what it tells.

@@ -7,7 +7,7 @@ use super::uid::{NO_ID, hidden};
 use super::user::Written;
 use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_IPOIB, rdma_port_space};
 use crate::errno::{Errno, Result};
-use crate::sys::device;
+use crate::sys::{clock, device};
 use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteCmEvent, WriteUserEvent};
 use crate::ucma::{self, Fd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,7 +107,7 @@ fn resolve(fd: Fd, id: u32) -> Result<()> {
 pub fn wait_until_rung(fd: Fd) {
     match ring(fd, hidden::SILENT) {
         Ok(id) => drop(end(fd, id)),
-        Err(_) => device::wait_until_readable(fd.0, RINGING),
+        Err(_) => _ = device::becomes_readable(fd.0, clock::now() + RINGING),
     }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Character devices that take commands by `write(2)`.
 
+use super::clock;
 use crate::errno::{Errno, Result};
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::{Mode, SFlag, fstat};
+use std::ffi::c_int;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
 use std::time::Duration;
@@ -43,11 +45,19 @@ pub fn submit(fd: RawFd, message: &mut [u8], response: Option<usize>, reply: &mu
     usize::try_from(written).map_err(|_| Errno::last())
 }
 
-/// Waits until there is something to read from a descriptor, and no longer than the limit.
-pub fn wait_until_readable(fd: RawFd, limit: Duration) {
-    let mut ready = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    // SAFETY: one struct is a valid place for one. A descriptor that is no more ends the wait.
-    unsafe { libc::poll(&mut ready, 1, i32::try_from(limit.as_millis()).unwrap_or(i32::MAX)) };
+/// Whether there is something to read before that time of [`clock::now`]; waits for it. A descriptor that cannot be waited
+/// for counts as readable: reading tells why.
+pub fn becomes_readable(fd: RawFd, limit: Duration) -> bool {
+    loop {
+        let left = limit.saturating_sub(clock::now());
+        let mut place = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+        let milliseconds = c_int::try_from(left.as_millis()).unwrap_or(c_int::MAX);
+        // SAFETY: the place is one valid element.
+        match unsafe { libc::poll(&mut place, 1, milliseconds) } {
+            -1 if Errno::last() == Errno::EINTR => {}
+            ready => return ready != 0,
+        }
+    }
 }
 
 /// Closes a descriptor that was handed to the application as a number.
@@ -84,6 +94,17 @@ mod tests {
         (&read_end).read_exact(&mut sent).unwrap();
         assert_eq!(sent[6..8], 12u16.to_ne_bytes());
         assert_eq!(sent[8..16], (reply.as_ptr().addr() as u64).to_ne_bytes());
+    }
+
+    #[test]
+    fn a_descriptor_is_waited_for_until_it_is_readable() {
+        let (read_end, write_end) = UnixStream::pair().unwrap();
+        let fd = read_end.as_raw_fd();
+        assert!(!becomes_readable(fd, clock::now() + Duration::from_millis(20)));
+        assert!(!becomes_readable(fd, Duration::ZERO), "a time that has passed");
+        assert_eq!(submit(write_end.as_raw_fd(), &mut [0; 8], None, &mut []), Ok(8));
+        assert!(becomes_readable(fd, clock::now() + Duration::from_secs(100)));
+        assert!(becomes_readable(write_end.as_raw_fd() + 1000, clock::now() + Duration::from_secs(100)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod local;
 pub mod memory;
 pub mod names;
 pub mod netlink;
+pub mod nodes;
 pub mod number;
 pub mod process;
 pub mod stream;

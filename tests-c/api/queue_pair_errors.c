@@ -122,6 +122,19 @@ static void destroyed_without_a_queue_pair(void)
 	close_alone(id);
 }
 
+static void says_what_the_device_has(void)
+{
+	struct ibv_qp_init_attr attr = small_qp(IBV_QPT_RC);
+
+	start_diagnostics();
+	id = open_alone();
+	attr.cap.max_send_wr = 100000000;
+	check(rdma_create_qp(id, NULL, &attr) == -1, "it succeeds");
+	check(was_diagnosed("max_send_wr: 100000000"), "not what was wanted");
+	check(was_diagnosed("requests in a queue"), "not what there is");
+	close_alone(id);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -132,6 +145,7 @@ int main(int argc, char **argv)
 		TEST(wrong_type),
 		TEST(domain_of_another_context),
 		TEST(destroyed_without_a_queue_pair),
+		TEST(says_what_the_device_has),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

@@ -98,6 +98,46 @@ static void and_again(void)
 	dismantle(&connection);
 }
 
+/* A client without a queue pair that says it has this one. */
+static struct rdma_cm_id *connect_with(const struct connection *connection, uint32_t number)
+{
+	struct rdma_conn_param param = { .qp_num = number };
+	struct rdma_cm_id *id = open_client(open_channel(), RDMA_PS_TCP, port_of(connection->listener));
+
+	check_ok(rdma_connect(id, &param));
+	return id;
+}
+
+/*
+ * To the other side a queue pair has a connection until that has ended there: a new one from there is stale, 10. Another
+ * queue pair connects. The old connection is ended.
+ */
+static void of_a_queue_pair_that_has_a_connection(void)
+{
+	enum { NUMBER = 0x815 };
+	struct connection connection = { 0 };
+	struct rdma_cm_id *again;
+
+	prepare(&connection);
+	rdma_destroy_qp(connection.client);
+	request(&connection, &(struct rdma_conn_param){ .qp_num = NUMBER });
+	check_ok(rdma_accept(connection.server, &(struct rdma_conn_param){ .qp_num = NUMBER + 1 }));
+	pass_event(connection.client_channel, RDMA_CM_EVENT_CONNECT_RESPONSE, connection.client);
+	check_ok(rdma_establish(connection.client));
+	pass_event(connection.server_channel, RDMA_CM_EVENT_ESTABLISHED, connection.server);
+
+	again = connect_with(&connection, NUMBER);
+	check(pass_event(again->channel, RDMA_CM_EVENT_REJECTED, again) == 10, "status");
+	close_alone(again);
+	observe("the old one: %d", pass_event(connection.client_channel, RDMA_CM_EVENT_DISCONNECTED, connection.client));
+
+	again = connect_with(&connection, NUMBER + 2);
+	check_ok(rdma_destroy_id(take_request(connection.server_channel, connection.listener)));
+	pass_event(again->channel, RDMA_CM_EVENT_REJECTED, again);
+	close_alone(again);
+	dismantle(&connection);
+}
+
 static void at_a_wrong_time(void)
 {
 	struct connection connection = { 0 };
@@ -144,6 +184,7 @@ int main(int argc, char **argv)
 		TEST(of_a_client_without_a_queue_pair),
 		TEST(with_a_queue_pair),
 		TEST(and_again),
+		TEST(of_a_queue_pair_that_has_a_connection),
 		TEST(at_a_wrong_time),
 		TEST(without_a_device),
 		TEST(null_id),

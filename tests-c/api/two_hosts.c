@@ -4,13 +4,14 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The library keeps a device open for half a second, and the tool takes its time to start. */
-enum { QUICK_MS = 2000, NO_PORT = 9 };
+/* The kernel's own part of a removal, once nothing holds the device. */
+enum { REMOVAL_MS = 10000, NO_PORT = 9 };
 
 struct host {
 	const char *name;
@@ -171,10 +172,14 @@ static pthread_t start_removal(const struct host *host)
 	return start_thread(remove_device, (void *)host);
 }
 
-/* That the removal ends, and that the process can go on with the device that comes back. */
+/*
+ * With the last of its ids destroyed the library lets go of the device within a second, and with that the removal ends.
+ * The process can go on with the device that comes back.
+ */
 static void check_removal(pthread_t remover, const struct host *host)
 {
-	check(thread_ends(remover, QUICK_MS), "the removal still waits after %d ms", QUICK_MS);
+	check_devices_are_let_go(0);
+	check(thread_ends(remover, REMOVAL_MS), "the removal still waits after %d ms", REMOVAL_MS);
 	add_device(host);
 	connect_over(west.address);
 }
@@ -237,7 +242,7 @@ static void removal_under_a_wildcard_listener(void)
 	channel = open_channel();
 	listener = open_listener_on(&west, channel, "0.0.0.0");
 	remover = start_removal(&west);
-	check(thread_ends(remover, QUICK_MS), "the removal still waits after %d ms", QUICK_MS);
+	check(thread_ends(remover, REMOVAL_MS), "the removal still waits after %d ms", REMOVAL_MS);
 	check_empty(channel);
 	add_device(&west);
 	/* The listener serves the device that came back. */
@@ -253,6 +258,102 @@ static void removal_under_a_wildcard_listener(void)
 	rdma_destroy_event_channel(channel);
 }
 
+/* The other host seems to have another hardware address: to those that are connected the kernel says that it is gone. */
+static void hide_west(void)
+{
+	check(!run_command("ip -n east neigh replace 10.88.0.2 dev east nud permanent lladdr 02:00:00:00:00:99"), "ip neigh");
+}
+
+static void show_west(void)
+{
+	check(!run_command("ip -n east neigh replace 10.88.0.2 dev east nud reachable lladdr "
+			   "$(ip netns exec west cat /sys/class/net/west/address)"), "ip neigh");
+}
+
+/* For a moment; the channel has the event afterwards. */
+static void lose_sight_of_west(struct rdma_event_channel *channel)
+{
+	struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
+
+	hide_west();
+	check(poll(&ready, 1, 15000) == 1, "the kernel says nothing");
+	show_west();
+}
+
+/* The program is told, and the connection goes on. */
+static void out_of_sight_while_connected(void)
+{
+	struct connection connection = { 0 };
+	int status;
+
+	prepare_over(&connection, west.address, 0);
+	establish(&connection);
+	lose_sight_of_west(connection.client_channel);
+	status = pass_event(connection.client_channel, RDMA_CM_EVENT_UNREACHABLE, connection.client);
+	check(status == -ETIMEDOUT, "status %d", status);
+	check_empty(connection.client_channel);
+	check_empty(connection.server_channel);
+	check(!strcmp(qp_state(connection.client), "RTS"), "the queue pair is %s", qp_state(connection.client));
+	disconnect(&connection);
+	dismantle(&connection);
+}
+
+static void *answer_the_end(void *arg)
+{
+	struct connection *connection = arg;
+
+	pass_event(connection->server_channel, RDMA_CM_EVENT_DISCONNECTED, connection->server);
+	check_ok(rdma_disconnect(connection->server));
+	return NULL;
+}
+
+/* A call that waits takes only what answers it. */
+static void out_of_sight_before_a_disconnect_that_waits(void)
+{
+	struct connection connection = { 0 };
+	struct rdma_cm_event *event;
+	pthread_t server;
+
+	prepare_over(&connection, west.address, 0);
+	establish(&connection);
+	check_ok(rdma_migrate_id(connection.client, NULL));
+	lose_sight_of_west(connection.client->channel);
+	server = start_thread(answer_the_end, &connection);
+	check_ok(rdma_disconnect(connection.client));
+	check_answer(connection.client, RDMA_CM_EVENT_DISCONNECTED);
+	join_thread(server);
+	event = next_event(connection.client->channel, RDMA_CM_EVENT_UNREACHABLE, connection.client);
+	check(event->status == -ETIMEDOUT, "status %d", event->status);
+	check_ok(rdma_ack_cm_event(event));
+	dismantle(&connection);
+}
+
+static void *go_at_the_end(void *arg)
+{
+	struct connection *connection = arg;
+
+	pass_event(connection->server_channel, RDMA_CM_EVENT_DISCONNECTED, connection->server);
+	hide_west();
+	return NULL;
+}
+
+/* No wait without end for a peer that is gone. */
+static void out_of_sight_after_a_disconnect_that_waits(void)
+{
+	struct connection connection = { 0 };
+	pthread_t server;
+
+	prepare_over(&connection, west.address, 0);
+	establish(&connection);
+	check_ok(rdma_migrate_id(connection.client, NULL));
+	server = start_thread(go_at_the_end, &connection);
+	check_fails(rdma_disconnect(connection.client), ETIMEDOUT);
+	check_answer(connection.client, RDMA_CM_EVENT_UNREACHABLE);
+	join_thread(server);
+	show_west();
+	dismantle(&connection);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -261,6 +362,9 @@ int main(int argc, char **argv)
 		TEST(reject),
 		TEST(refused),
 		TEST(nobody_at_the_address),
+		TEST(out_of_sight_while_connected),
+		TEST(out_of_sight_before_a_disconnect_that_waits),
+		SLOW_TEST(out_of_sight_after_a_disconnect_that_waits, 60),
 		TEST(removal_under_a_resolved_id),
 		TEST(removal_under_a_connection),
 		TEST(removal_under_a_server),

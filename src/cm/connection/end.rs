@@ -33,15 +33,21 @@ pub fn disconnect(id: &CmId) -> Result<()> {
         return Ok(());
     }
     let results = [RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_UNREACHABLE];
-    if let Some(event) = synchronous::came_before(id, &results) {
+    if let Some(event) = synchronous::came_before(id, &[RDMA_CM_EVENT_DISCONNECTED]) {
         id.acknowledge_kept();
         return synchronous::keep(id, event, &results);
     }
+    let connection = id.connection().lock();
+    let (stands, is_over) = (connection.stands(), connection.is_over());
+    drop(connection);
     // Datagrams have no connection whose end could be told.
-    if id.is_datagram() || id.connection().lock().is_over() {
-        return Ok(());
+    if is_over || id.is_datagram() {
+        Ok(())
+    } else if stands {
+        synchronous::complete_end(id, &results)
+    } else {
+        synchronous::complete(id, &results)
     }
-    synchronous::complete(id, &results)
 }
 
 /// Tells the kernel of an asynchronous event of the queue pair.

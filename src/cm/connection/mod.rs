@@ -41,6 +41,11 @@ enum Stage {
 }
 
 impl Connection {
+    /// Whether it is known to stand.
+    pub fn stands(&self) -> bool {
+        self.stage == Stage::Established
+    }
+
     /// Whether its end has been told.
     pub fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Over | Stage::Failed)

@@ -4,7 +4,7 @@
 use super::{Queues, state};
 use crate::cm::device::Device;
 use crate::cm::id::CmId;
-use crate::ctypes::{IBV_QPT_XRC_RECV, IBV_QPT_XRC_SEND, ibv_cq, ibv_ece};
+use crate::ctypes::{IBV_QPT_XRC_RECV, IBV_QPT_XRC_SEND, ibv_cq, ibv_ece, ibv_qp_cap};
 use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sys::thread::uncancellable;
@@ -23,10 +23,10 @@ pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()>
             return Err(Errno::EINVAL);
         }
         fill_in_domains(id, device, attributes)?;
-        let made = fill_in_queues(id, context, attributes)?;
-        let queue_pair = QueuePair::create(context, attributes).inspect_err(|error| {
-            diag::line(format_args!("no queue pair of {:?}: {error:?}", attributes.sizes()));
-        })?;
+        let wanted = attributes.sizes();
+        let made = fill_in_queues(id, context, attributes);
+        let made = made.and_then(|made| Ok((made, QueuePair::create(context, attributes)?)));
+        let (made, queue_pair) = made.inspect_err(|error| explain(context, wanted, *error))?;
         let is_reply = start_ece(id, *queue_pair)?;
         if id.is_datagram() {
             state::ready_for_datagrams(id, *queue_pair)?;
@@ -41,6 +41,19 @@ pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()>
         queues.keep(id, made);
         Ok(())
     })
+}
+
+/// Holds what was wanted against what the device has.
+fn explain(context: &Context, wanted: ibv_qp_cap, error: Errno) {
+    if diag::enabled()
+        && let Ok(most) = context.attributes()
+    {
+        diag::line(format_args!(
+            "no queue pair of {wanted:?}: {error:?}. The device has at most {} requests in a queue, {} pieces in a \
+             request, {} entries in a completion queue, and {} queue pairs",
+            most.max_qp_wr, most.max_sge, most.max_cqe, most.max_qp
+        ));
+    }
 }
 
 /// Destroys the queue pair of an id, with the completion queues that the library made for it.
