@@ -3,7 +3,7 @@
 #include "helper.h"
 
 /* The kernel's own part, once nothing holds the device. */
-enum { REMOVAL_MS = 10000 };
+enum { REMOVAL_MS = 5000 };
 
 static struct rdma_event_channel *channel;
 

@@ -3,10 +3,11 @@
 # Sourced by suites that run existing programs, mostly in pairs: a server and a client on this machine. Their output is
 # kept as $OUT/LABEL.server and $OUT/LABEL.client. Starting a process is slow here, so the shell itself does what it can.
 
-# Neither a program that hangs nor the wait for its partner may last as long as what counts as a silent suite.
-PROGRAM_SECONDS=30
-# How long a server may take to listen.
-START_SECONDS=15
+# How long a program may run, and how long a server may take to listen: much longer than they need, for the machine may be
+# busy. Meanwhile the suite is not to look silent.
+PROGRAM_SECONDS=100
+START_SECONDS=40
+(while sleep 30; do echo "# at work"; done) &
 
 # on LIBRARY COMMAND [HOST...]: becomes the command, on that library; HOST is put in front of it, to start it elsewhere.
 on() {

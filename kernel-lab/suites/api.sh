@@ -6,7 +6,7 @@ source /work/lab/guest/lib.sh
 
 PROGRAMS=(listen connect connect_errors connect_data private_data reject disconnect establish qp_attr ece queue_pair
     queue_pair_errors shared_queue datagram multicast waiting waiting_alone endpoint endpoint_errors messages moving
-    held failures last_messages)
+    held failures last_messages crowd)
 # Those with memory of the library's own to lose.
 CHECKED=(connect connect_data queue_pair queue_pair_errors shared_queue datagram multicast waiting endpoint messages
     moving held failures last_messages racing)

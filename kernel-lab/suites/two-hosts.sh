@@ -41,6 +41,7 @@ check hosts hosts_up
 trap hosts_down EXIT
 
 run_program -t 200 /work/tests/api/two_hosts | expected
+run_program -t 100 /work/tests/api/out_of_sight | expected
 host_device east
 host_device west
 

@@ -164,13 +164,15 @@ pub unsafe extern "C" fn rdma_init_qp_attr(
     }
     // SAFETY: the caller's promise.
     let (id, state) = unsafe { (borrow::id(id), (*qp_attr).qp_state) };
-    ret::status(id.and_then(|id| attributes::of_state(id, state)).map(|(attributes, mask)| {
-        // The kernel says nothing of the last field, and the struct of old programs ends before it.
-        let told = offset_of!(ibv_qp_attr, rate_limit);
-        // SAFETY: checked for NULL; the caller promises the rest.
-        unsafe {
-            qp_attr.cast::<u8>().copy_from_nonoverlapping((&raw const attributes).cast(), told);
-            *qp_attr_mask = mask;
-        }
-    }))
+    ret::status(id.and_then(|id| attributes::of_state(id, state)).map(
+        |attributes::Change { attributes, mask }| {
+            // The kernel says nothing of the last field, and the struct of old programs ends before it.
+            let told = offset_of!(ibv_qp_attr, rate_limit);
+            // SAFETY: checked for NULL; the caller promises the rest.
+            unsafe {
+                qp_attr.cast::<u8>().copy_from_nonoverlapping((&raw const attributes).cast(), told);
+                *qp_attr_mask = mask;
+            }
+        },
+    ))
 }

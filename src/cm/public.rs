@@ -171,16 +171,17 @@ impl CmId {
     }
 
     /// The paths, in place of those found before.
-    pub fn set_paths(&self, paths: &[ibv_sa_path_rec]) -> Result<()> {
-        if paths.is_empty() {
+    pub fn set_paths(&self, paths: impl ExactSizeIterator<Item = ibv_sa_path_rec>) -> Result<()> {
+        let count = paths.len();
+        if count == 0 {
             return Ok(());
         }
-        let array = Array::copy_of(paths)?;
+        let array = Array::collect(paths)?;
         // SAFETY: the public struct is alive; the array that it had came from here too.
         unsafe {
             let route = &raw mut (*self.public()).route;
             let old = ptr::replace(&raw mut (*route).path_rec, array.into_raw());
-            (*route).num_paths = i32::try_from(paths.len()).unwrap_or(i32::MAX);
+            (*route).num_paths = i32::try_from(count).unwrap_or(i32::MAX);
             memory::release(old);
         }
         Ok(())

@@ -105,14 +105,14 @@ fn gids(id: &CmId) -> Result<()> {
 fn paths(id: &CmId) -> Result<()> {
     let reply = ucma::request(&id.fd(), QueryPath::new(id.handle()))?;
     let found = reply.path_data.get(..reply.num_paths as usize).ok_or(Errno::EPROTO)?;
-    id.set_paths(&found.iter().map(path::from_wire).collect::<Vec<_>>())
+    id.set_paths(found.iter().map(path::from_wire))
 }
 
 fn route(id: &CmId) -> Result<()> {
     let mut reply = QueryRouteReply { ibdev_index: NO_INDEX, ..FromZeros::new_zeroed() };
     ucma::execute(&id.fd(), QueryRoute::new(id.handle()), &mut reply)?;
     let found = reply.ib_route.get(..reply.num_paths as usize).ok_or(Errno::EPROTO)?;
-    id.set_paths(&found.iter().map(path::from_fields).collect::<Vec<_>>())?;
+    id.set_paths(found.iter().map(path::from_fields))?;
     let [first, _] = &reply.ib_route;
     id.set_source(&reply.src_addr.0);
     id.set_destination(&reply.dst_addr.0);

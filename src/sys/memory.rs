@@ -39,6 +39,17 @@ impl<T: Copy> Array<T> {
         Ok(Array(array))
     }
 
+    /// Made of the elements as they come, as many as announced; ENOMEM without memory.
+    pub fn collect(elements: impl ExactSizeIterator<Item = T>) -> Result<Array<T>> {
+        let room = elements.len();
+        let array = allocate_bytes::<T>(room.checked_mul(size_of::<T>()).ok_or(Errno::ENOMEM)?)?;
+        for (position, element) in elements.enumerate().take(room) {
+            // SAFETY: the array is new and has room for that many elements.
+            unsafe { array.add(position).write(element) };
+        }
+        Ok(Array(array))
+    }
+
     /// The first element.
     pub fn as_ptr(&self) -> *mut T {
         self.0.as_ptr()

@@ -36,6 +36,12 @@ pub trait Command: IntoBytes + Immutable + Sized {
     /// The message, but for what only the sender knows: `out_len` is 0 and `response` is
     /// left as it is in the body.
     fn message(self) -> Self::Message;
+
+    /// A message whose body is clear, to be filled where it is.
+    fn blank() -> Self::Message;
+
+    /// The body of a message.
+    fn body(message: &mut Self::Message) -> &mut Self;
 }
 
 /// Ties a body to its number and, after `=>`, to its reply and the path of its `response`
@@ -79,6 +85,19 @@ macro_rules! command {
                         },
                         body: self,
                     }
+                }
+
+                #[inline]
+                fn blank() -> Message {
+                    let mut message = <Message as zerocopy::FromZeros>::new_zeroed();
+                    message.hdr.cmd = $number;
+                    message.hdr.in_len = size_of::<$body>() as u16;
+                    message
+                }
+
+                #[inline]
+                fn body(message: &mut Message) -> &mut $body {
+                    &mut message.body
                 }
             }
         };

@@ -6,4 +6,4 @@ pub mod node;
 pub mod stand_in;
 mod transport;
 
-pub use transport::{Fd, Transport, execute, execute_into, order, request};
+pub use transport::{Draft, Fd, Transport, execute, execute_into, order, request};

@@ -39,9 +39,36 @@ pub fn execute<C: Command>(device: &impl Transport, command: C, reply: &mut C::R
 /// As [`execute`], for a reply that is longer the more room there is for it.
 #[inline]
 pub fn execute_into<C: Command>(device: &impl Transport, command: C, reply: &mut [u8]) -> Result<()> {
-    let mut message = command.message();
+    submit::<C>(device, &mut command.message(), reply)
+}
+
+#[inline]
+fn submit<C: Command>(device: &impl Transport, message: &mut C::Message, reply: &mut [u8]) -> Result<()> {
     let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply)?;
     if taken == size_of::<C::Message>() { Ok(()) } else { Err(Errno::ENODATA) }
+}
+
+/// A command without a reply that is filled in place, because it is large.
+pub struct Draft<C: Command>(C::Message);
+
+impl<C: Command<Reply = NoReply>> Draft<C> {
+    /// One that is clear.
+    #[inline]
+    pub fn clear() -> Draft<C> {
+        Draft(C::blank())
+    }
+
+    /// To be filled.
+    #[inline]
+    pub fn body(&mut self) -> &mut C {
+        C::body(&mut self.0)
+    }
+
+    /// As the function [`order`].
+    #[inline]
+    pub fn order(&mut self, device: &impl Transport) -> Result<()> {
+        submit::<C>(device, &mut self.0, &mut [])
+    }
 }
 
 /// Executes a command and returns its reply.

@@ -66,9 +66,9 @@ impl QueuePair {
     }
 
     /// Sets the attributes of the mask.
-    pub fn modify(self, mut attributes: ibv_qp_attr, mask: c_int) -> Result<()> {
+    pub fn modify(self, attributes: &mut ibv_qp_attr, mask: c_int) -> Result<()> {
         // SAFETY: the queue pair is alive and the attributes are a valid place.
-        done(unsafe { ffi::ibv_modify_qp(self.as_ptr(), &mut attributes, mask) })
+        done(unsafe { ffi::ibv_modify_qp(self.as_ptr(), attributes, mask) })
     }
 
     /// What the device wants to tell the peer. Nothing where device or libibverbs have no such thing.

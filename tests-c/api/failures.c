@@ -2,6 +2,7 @@
 /* What fails on this side: queue pairs that cannot be moved, and descriptors that are not there. */
 #include "connection.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -150,6 +151,82 @@ static void without_a_descriptor_for_the_device(void)
 	rdma_destroy_event_channel(channel);
 }
 
+static int ports[2], questions[2];
+
+static void tell(int fd, uint16_t value)
+{
+	check(write(fd, &value, sizeof(value)) == sizeof(value), "write: %m");
+}
+
+static uint16_t hear(int fd)
+{
+	uint16_t value;
+
+	check(read(fd, &value, sizeof(value)) == sizeof(value), "the other process is gone");
+	return value;
+}
+
+/* Listens everywhere, so that it meets the device with the first request: for which it has no descriptor. */
+static void serve_without_descriptors(void)
+{
+	struct sockaddr_in everywhere = { .sin_family = AF_INET };
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener;
+
+	start_diagnostics();
+	channel = open_channel();
+	listener = open_id(channel);
+	check_ok(rdma_bind_addr(listener, (struct sockaddr *)&everywhere));
+	check_ok(rdma_listen(listener, 1));
+	set_nonblocking(channel->fd);
+	no_more_descriptors();
+	tell(ports[1], port_of(listener));
+	/* The client has asked. */
+	hear(questions[0]);
+	check_empty(channel);
+	check(was_diagnosed("refusing a connection request, the 1. in this process"), "nothing is said of the request");
+	descriptors_again();
+	tell(ports[1], 0);
+	check_ok(rdma_destroy_id(take_request(channel, listener)));
+	check_ok(rdma_destroy_id(listener));
+	rdma_destroy_event_channel(channel);
+}
+
+/* A request for which there is no room is refused, and the listener goes on. */
+static void a_request_without_a_descriptor_for_the_device(void)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct pollfd answer;
+	uint16_t port;
+	pid_t server;
+
+	check(!pipe(ports) && !pipe(questions), "pipe: %m");
+	server = start_process(serve_without_descriptors);
+	port = hear(ports[0]);
+	channel = open_channel();
+	id = open_client(channel, RDMA_PS_TCP, port);
+	create_qp(id);
+	check_ok(rdma_connect(id, NULL));
+	/* The server learns of it by taking its next event. */
+	sleep_ms(500);
+	tell(questions[1], 0);
+	hear(ports[0]);
+	answer = (struct pollfd){ .fd = channel->fd, .events = POLLIN };
+	check(poll(&answer, 1, 15000) == 1, "the request is not answered");
+	observe("status %d", pass_event(channel, RDMA_CM_EVENT_REJECTED, id));
+	rdma_destroy_qp(id);
+	check_ok(rdma_destroy_id(id));
+	id = open_client(channel, RDMA_PS_TCP, port);
+	create_qp(id);
+	check_ok(rdma_connect(id, NULL));
+	pass_event(channel, RDMA_CM_EVENT_REJECTED, id);
+	rdma_destroy_qp(id);
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(channel);
+	end_process(server);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -159,6 +236,7 @@ int main(int argc, char **argv)
 		TEST(disconnecting_with_a_broken_queue_pair),
 		TEST(without_descriptors),
 		TEST(without_a_descriptor_for_the_device),
+		SLOW_TEST(a_request_without_a_descriptor_for_the_device, 60),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

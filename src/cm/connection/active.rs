@@ -12,7 +12,7 @@ use crate::ctypes::{
 use crate::errno::{Errno, Result};
 use crate::sys::thread::uncancellable;
 use crate::uapi::{Accept, Connect, Ece};
-use crate::ucma;
+use crate::ucma::{self, Draft};
 use zerocopy::FromZeros;
 
 /// Asks the resolved destination for a connection, or for the way to its datagram service. An id with a channel of its
@@ -30,12 +30,14 @@ pub fn connect(id: &CmId, offer: Option<Offer<'_>>) -> Result<()> {
             initiator_depth: depth.unwrap_or(most.initiator_depth),
         };
         let local = connection.local_ece;
-        let ece = Ece { vendor_id: local.vendor_id, attr_mod: local.options };
-        let mut command = Connect { id: id.handle(), ece, ..FromZeros::new_zeroed() };
+        let mut draft = Draft::<Connect>::clear();
+        let command = draft.body();
+        command.id = id.handle();
+        command.ece = Ece { vendor_id: local.vendor_id, attr_mod: local.options };
         connection.fill_in(&mut command.conn_param, id, offer)?;
         let has_opening = !connection.opening.is_empty();
         drop(connection);
-        ucma::order(&id.fd(), command)?;
+        draft.order(&id.fd())?;
         if has_opening {
             id.connection().lock().opening = Vec::new();
         }

@@ -61,9 +61,10 @@ impl Connection {
         let data = offer.map_or(&[][..], |offer| offer.private_data);
         let length = self.opening.len() + data.len();
         parameters.private_data_len = u8::try_from(length).map_err(|_| Errno::EINVAL)?;
-        for (place, byte) in parameters.private_data.iter_mut().zip(self.opening.iter().chain(data)) {
-            *place = *byte;
-        }
+        let (head, rest) =
+            parameters.private_data.split_at_mut_checked(self.opening.len()).ok_or(Errno::EINVAL)?;
+        head.copy_from_slice(&self.opening);
+        rest.get_mut(..data.len()).ok_or(Errno::EINVAL)?.copy_from_slice(data);
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::ctypes::{
 use crate::errno::{Errno, Result};
 use crate::sys::thread::uncancellable;
 use crate::uapi::{Accept, Ece, Listen, Reject};
-use crate::ucma;
+use crate::ucma::{self, Draft};
 use zerocopy::FromZeros;
 
 /// Waits for requests from now on. Holds as many as the backlog says; 0 for the most there are.
@@ -45,7 +45,9 @@ pub fn accept(id: &CmId, offer: Option<Offer<'_>>) -> Result<()> {
         let Limits { responder_resources, initiator_depth } = connection.limits;
         // The peer finds its own name and what this side made of it.
         let ece = Ece { vendor_id: connection.remote_ece.vendor_id, attr_mod: connection.local_ece.options };
-        let mut command = Accept { uid: id.uid(), id: id.handle(), ece, ..FromZeros::new_zeroed() };
+        let mut draft = Draft::<Accept>::clear();
+        let command = draft.body();
+        (command.uid, command.id, command.ece) = (id.uid(), id.handle(), ece);
         connection.fill_in(&mut command.conn_param, id, offer)?;
         drop(connection);
         let moved = queue_pair.filter(|_| !id.is_datagram());
@@ -53,7 +55,7 @@ pub fn accept(id: &CmId, offer: Option<Offer<'_>>) -> Result<()> {
             state::ready_to_receive(id, queue_pair, Some(responder_resources))?;
             state::ready_to_send(id, queue_pair, Some(initiator_depth))?;
         }
-        ucma::order(&id.fd(), command).inspect_err(|_| {
+        draft.order(&id.fd()).inspect_err(|_| {
             if let Some(queue_pair) = queue_pair {
                 let _ = state::fail(queue_pair);
             }

@@ -9,12 +9,22 @@ use crate::uapi::{InitQpAttr, QpAttr};
 use crate::ucma;
 use std::ffi::c_int;
 
-/// Asks for the attributes that bring a queue pair of the id into a state, and for the mask of those that count.
-pub fn of_state(id: &CmId, state: ibv_qp_state) -> Result<(ibv_qp_attr, c_int)> {
-    let reply = ucma::request(&id.fd(), InitQpAttr { response: 0, id: id.handle(), qp_state: state })?;
-    Ok((from_kernel(&reply), reply.qp_attr_mask as c_int))
+/// What to set.
+pub struct Change {
+    /// The values.
+    pub attributes: ibv_qp_attr,
+    /// Those that count.
+    pub mask: c_int,
 }
 
+/// Asks for the attributes that bring a queue pair of the id into a state.
+#[inline]
+pub fn of_state(id: &CmId, state: ibv_qp_state) -> Result<Change> {
+    let reply = ucma::request(&id.fd(), InitQpAttr { response: 0, id: id.handle(), qp_state: state })?;
+    Ok(Change { attributes: from_kernel(&reply), mask: reply.qp_attr_mask as c_int })
+}
+
+#[inline]
 fn from_kernel(attr: &QpAttr) -> ibv_qp_attr {
     ibv_qp_attr {
         qp_state: attr.qp_state,

@@ -51,7 +51,15 @@ impl Queues {
 
     /// Takes out what the library made, to be destroyed. A shared receive queue for extended reliable connections keeps
     /// its own.
+    #[inline]
     fn take(&mut self, id: &CmId) -> Queues {
+        if self.send.is_none() && self.receive.is_none() {
+            return Queues::default();
+        }
+        self.take_made(id)
+    }
+
+    fn take_made(&mut self, id: &CmId) -> Queues {
         if id.queue_pair_type() == IBV_QPT_XRC_RECV && id.shared_queue().is_some() {
             return Queues::default();
         }

@@ -3,7 +3,7 @@
 //!
 //! Callers hold the lock of the id's queues, so that the queue pair is not destroyed meanwhile.
 
-use super::attributes;
+use super::attributes::{self, Change};
 use crate::cm::id::CmId;
 use crate::ctypes::{
     IBV_QP_ACCESS_FLAGS, IBV_QP_PKEY_INDEX, IBV_QP_PORT, IBV_QP_QKEY, IBV_QP_SQ_PSN, IBV_QP_STATE,
@@ -28,25 +28,26 @@ fn only(state: ibv_qp_state) -> ibv_qp_attr {
 
 /// A new queue pair takes receives.
 pub fn init(id: &CmId, queue_pair: QueuePair) -> Result<()> {
-    let (attributes, mask) = if node::abi()? == ABI_WITHOUT_INIT {
-        (first(id)?, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PORT)
-    } else {
-        attributes::of_state(id, IBV_QPS_INIT)?
-    };
-    queue_pair.modify(attributes, mask)
+    if node::abi()? == ABI_WITHOUT_INIT {
+        let mask = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+        return queue_pair.modify(&mut first(id)?, mask);
+    }
+    let Change { mut attributes, mask } = attributes::of_state(id, IBV_QPS_INIT)?;
+    queue_pair.modify(&mut attributes, mask)
 }
 
 /// A new queue pair sends and receives datagrams.
 pub fn ready_for_datagrams(id: &CmId, queue_pair: QueuePair) -> Result<()> {
-    let (attributes, mask) = if node::abi()? == ABI_WITHOUT_INIT {
-        let attributes = ibv_qp_attr { qkey: RDMA_UDP_QKEY, ..first(id)? };
-        (attributes, IBV_QP_STATE | IBV_QP_QKEY | IBV_QP_PKEY_INDEX | IBV_QP_PORT)
+    if node::abi()? == ABI_WITHOUT_INIT {
+        let mut attributes = ibv_qp_attr { qkey: RDMA_UDP_QKEY, ..first(id)? };
+        let mask = IBV_QP_STATE | IBV_QP_QKEY | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+        queue_pair.modify(&mut attributes, mask)?;
     } else {
-        attributes::of_state(id, IBV_QPS_INIT)?
-    };
-    queue_pair.modify(attributes, mask)?;
-    queue_pair.modify(only(IBV_QPS_RTR), IBV_QP_STATE)?;
-    queue_pair.modify(only(IBV_QPS_RTS), IBV_QP_STATE | IBV_QP_SQ_PSN)
+        let Change { mut attributes, mask } = attributes::of_state(id, IBV_QPS_INIT)?;
+        queue_pair.modify(&mut attributes, mask)?;
+    }
+    queue_pair.modify(&mut only(IBV_QPS_RTR), IBV_QP_STATE)?;
+    queue_pair.modify(&mut only(IBV_QPS_RTS), IBV_QP_STATE | IBV_QP_SQ_PSN)
 }
 
 /// What an old kernel does not tell.
@@ -60,33 +61,33 @@ fn first(id: &CmId) -> Result<ibv_qp_attr> {
 /// says.
 pub fn ready_to_receive(id: &CmId, queue_pair: QueuePair, responder_resources: Option<u8>) -> Result<()> {
     // Some attributes are known only now.
-    let (attributes, mask) = attributes::of_state(id, IBV_QPS_INIT)?;
-    queue_pair.modify(attributes, mask)?;
-    let (mut attributes, mut mask) = attributes::of_state(id, IBV_QPS_RTR)?;
+    let Change { mut attributes, mask } = attributes::of_state(id, IBV_QPS_INIT)?;
+    queue_pair.modify(&mut attributes, mask)?;
+    let Change { mut attributes, mut mask } = attributes::of_state(id, IBV_QPS_RTR)?;
     if id.device().is_some_and(|device| device.is_infiniband(id.port())) {
         mask &= !ROCE_ONLY;
     }
     if let Some(resources) = responder_resources {
         attributes.max_dest_rd_atomic = resources;
     }
-    queue_pair.modify(attributes, mask)
+    queue_pair.modify(&mut attributes, mask)
 }
 
 /// The queue pair is ready to send. The most RDMA reads that it may have outstanding, if not what the kernel says.
 pub fn ready_to_send(id: &CmId, queue_pair: QueuePair, initiator_depth: Option<u8>) -> Result<()> {
-    let (mut attributes, mask) = attributes::of_state(id, IBV_QPS_RTS)?;
+    let Change { mut attributes, mask } = attributes::of_state(id, IBV_QPS_RTS)?;
     if let Some(depth) = initiator_depth {
         attributes.max_rd_atomic = depth;
     }
-    queue_pair.modify(attributes, mask)
+    queue_pair.modify(&mut attributes, mask)
 }
 
 /// Everything posted completes with an error.
 pub fn fail(queue_pair: QueuePair) -> Result<()> {
-    queue_pair.modify(only(IBV_QPS_ERR), IBV_QP_STATE)
+    queue_pair.modify(&mut only(IBV_QPS_ERR), IBV_QP_STATE)
 }
 
 /// Nothing more is sent.
 pub fn drain(queue_pair: QueuePair) -> Result<()> {
-    queue_pair.modify(only(IBV_QPS_SQD), IBV_QP_STATE)
+    queue_pair.modify(&mut only(IBV_QPS_SQD), IBV_QP_STATE)
 }
