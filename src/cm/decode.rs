@@ -87,7 +87,7 @@ fn decode_own(
             }
             true
         }
-        kind => handshake::goes_on(&id, kind),
+        kind => id.stage().goes_on(kind),
     };
     if !for_application {
         id.ledger().discard();

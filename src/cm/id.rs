@@ -6,7 +6,7 @@
 
 use super::addrinfo::Resolution;
 use super::channel::Channel;
-use super::connection::Connection;
+use super::connection::{Connection, Stage};
 use super::device::{Device, Name};
 use super::event::Handed;
 use super::ledger::Ledger;
@@ -44,6 +44,7 @@ pub struct CmId {
     staying: Lock<()>,
     queues: Lock<Queues>,
     connection: Lock<Connection>,
+    stage: Stage,
     memberships: Memberships,
     /// For the queue pairs of the ids that a listening endpoint makes.
     attributes: OnceLock<ibv_qp_init_attr>,
@@ -121,6 +122,7 @@ impl CmId {
             staying: Lock::default(),
             queues: Lock::default(),
             connection: Lock::default(),
+            stage: Stage::default(),
             memberships: Memberships::default(),
             attributes: OnceLock::new(),
             channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
@@ -223,6 +225,12 @@ impl CmId {
     /// What it knows of its connection.
     pub fn connection(&self) -> &Lock<Connection> {
         &self.connection
+    }
+
+    /// How far its connection is.
+    #[inline]
+    pub fn stage(&self) -> &Stage {
+        &self.stage
     }
 
     /// Multicast groups that it is in, or joins.

@@ -12,8 +12,8 @@ use crate::errno::{Errno, Result};
 use crate::sys::{clock, device};
 use std::time::Duration;
 
-/// How long after the end of a connection was asked for an unreachable peer may be old news.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long after the news of an unreachable peer a better answer may come.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Waits for the first event out of `results`, which stays in the public struct until the next call, and returns what
 /// it tells. The first of `results` is what the caller hopes for: a connection that ends instead is an ECONNRESET. ENODEV
@@ -22,30 +22,25 @@ const PATIENCE: Duration = Duration::from_secs(5);
 ///
 /// A signal does not end the wait: the kernel is already at work, and a second call would not find its way back.
 pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
-    complete_later(id, results, None)
+    complete_with(id, Wait { results, unreachable: Unreachable::IsAsOthers })
 }
 
 /// As [`complete`], for a connection that stands and whose end was asked for just now. That the peer is out of reach the
-/// kernel may have said before, and is no answer: it is taken for one if it comes late, or if nothing else does.
+/// kernel may have said before, and is no answer: it is taken for one if nothing else comes.
 pub fn complete_end(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
-    complete_later(id, results, Some(clock::now() + PATIENCE))
+    complete_with(id, Wait { results, unreachable: Unreachable::MayBeOld })
 }
 
-fn complete_later(
-    id: &CmId,
-    results: &[rdma_cm_event_type],
-    reachable_until: Option<Duration>,
-) -> Result<()> {
+fn complete_with(id: &CmId, mut wait: Wait<'_>) -> Result<()> {
     if !id.is_synchronous() {
         return Ok(());
     }
     id.acknowledge_kept();
-    let mut wait = Wait { results, reachable_until, early: false };
     loop {
         match wait.once(id) {
             Err(Errno::EINTR) => {}
             Err(error) => return Err(error),
-            Ok(event) => return keep(id, event, results),
+            Ok(event) => return keep(id, event, wait.results),
         }
     }
 }
@@ -57,15 +52,21 @@ pub fn came_before(id: &CmId, results: &[rdma_cm_event_type]) -> Option<Handed> 
 
 /// Waits for the first event out of `results`, or that the device goes away. EINTR if a signal ends the wait.
 pub fn wait(id: &CmId, results: &[rdma_cm_event_type]) -> Result<Handed> {
-    Wait { results, reachable_until: None, early: false }.once(id)
+    Wait { results, unreachable: Unreachable::IsAsOthers }.once(id)
 }
 
 struct Wait<'a> {
     results: &'a [rdma_cm_event_type],
-    /// Until then an unreachable peer is not among the results.
-    reachable_until: Option<Duration>,
-    /// Whether one was put off.
-    early: bool,
+    unreachable: Unreachable,
+}
+
+/// What to do with [`RDMA_CM_EVENT_UNREACHABLE`].
+enum Unreachable {
+    IsAsOthers,
+    /// The first one is put off.
+    MayBeOld,
+    /// One was put off: the answer, if there is no other at that time.
+    IsLastResort(Duration),
 }
 
 impl Wait<'_> {
@@ -94,21 +95,21 @@ impl Wait<'_> {
 
     fn is_result(&mut self, event: Handed) -> bool {
         let (kind, _) = event.kind_and_status();
-        if kind == RDMA_CM_EVENT_UNREACHABLE && self.reachable_until.is_some_and(|limit| clock::now() < limit)
-        {
-            self.early = true;
+        if kind == RDMA_CM_EVENT_UNREACHABLE && matches!(self.unreachable, Unreachable::MayBeOld) {
+            self.unreachable = Unreachable::IsLastResort(clock::now() + PATIENCE);
             return false;
         }
         self.results.contains(&kind) || kind == RDMA_CM_EVENT_DEVICE_REMOVAL
     }
 
     /// What was put off as old news, if nothing else comes in time.
+    #[inline]
     fn last_resort(&mut self, id: &CmId) -> Option<Handed> {
-        let limit = self.reachable_until.filter(|_| self.early)?;
+        let Unreachable::IsLastResort(limit) = self.unreachable else { return None };
         if device::becomes_readable(id.fd().0, limit) {
             return None;
         }
-        self.early = false;
+        self.unreachable = Unreachable::IsAsOthers;
         came_before(id, &[RDMA_CM_EVENT_UNREACHABLE])
     }
 }

@@ -37,13 +37,10 @@ pub fn disconnect(id: &CmId) -> Result<()> {
         id.acknowledge_kept();
         return synchronous::keep(id, event, &results);
     }
-    let connection = id.connection().lock();
-    let (stands, is_over) = (connection.stands(), connection.is_over());
-    drop(connection);
     // Datagrams have no connection whose end could be told.
-    if is_over || id.is_datagram() {
+    if id.stage().is_over() || id.is_datagram() {
         Ok(())
-    } else if stands {
+    } else if id.stage().stands() {
         synchronous::complete_end(id, &results)
     } else {
         synchronous::complete(id, &results)

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! What the library does itself when the kernel reports how a connection goes on.
 
-use super::{Stage, active};
+use super::active;
 use crate::cm::id::CmId;
 use crate::cm::queue::state;
-use crate::ctypes::{
-    RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_CONNECT_RESPONSE, RDMA_CM_EVENT_DISCONNECTED,
-    RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_TIMEWAIT_EXIT,
-    RDMA_CM_EVENT_UNREACHABLE, ibv_ece, rdma_cm_event_type,
-};
+use crate::ctypes::ibv_ece;
 use crate::errno::{Errno, Result};
 use crate::uapi::Ece;
 use crate::verbs::QueuePair;
@@ -31,7 +27,7 @@ pub fn answered(id: &CmId, ece: Ece) -> Result<Answered> {
     };
     finish(id, queue_pair, remote).map(|()| Answered::Established).inspect_err(|_| {
         let _ = state::fail(queue_pair);
-        id.connection().lock().stage = Stage::Failed;
+        id.stage().fail();
     })
 }
 
@@ -57,20 +53,4 @@ pub fn refused(id: &CmId) {
     if let Some(queue_pair) = id.queue_pair() {
         let _ = state::fail(queue_pair);
     }
-}
-
-/// Notes how the connection goes on. False for the end of one that has failed on this side before: the application
-/// knows.
-pub fn goes_on(id: &CmId, event: rdma_cm_event_type) -> bool {
-    let mut connection = id.connection().lock();
-    let stage = connection.stage;
-    connection.stage = match event {
-        _ if connection.is_over() => stage,
-        RDMA_CM_EVENT_REJECTED | RDMA_CM_EVENT_DISCONNECTED | RDMA_CM_EVENT_TIMEWAIT_EXIT => Stage::Over,
-        // It does not end one that stands: that may work again.
-        RDMA_CM_EVENT_UNREACHABLE | RDMA_CM_EVENT_CONNECT_ERROR if stage == Stage::Open => Stage::Over,
-        RDMA_CM_EVENT_ESTABLISHED | RDMA_CM_EVENT_CONNECT_RESPONSE => Stage::Established,
-        _ => stage,
-    };
-    stage != Stage::Failed || ![RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_DISCONNECTED].contains(&event)
 }

@@ -7,8 +7,10 @@ pub mod end;
 pub mod handshake;
 mod parameters;
 pub mod passive;
+mod stage;
 
 pub use parameters::Offer;
+pub use stage::Stage;
 
 use super::device::Limits;
 use crate::ctypes::ibv_ece;
@@ -25,32 +27,9 @@ pub struct Connection {
     pub remote_ece: ibv_ece,
     /// Data at the head of the private data of the next request.
     opening: Vec<u8>,
-    stage: Stage,
-}
-
-/// How far a connection is, as events have told.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Stage {
-    #[default]
-    Open,
-    Established,
-    /// Nothing follows but the end of its time-wait state.
-    Over,
-    /// It failed on this side: what the kernel reports of its end afterwards is old news.
-    Failed,
 }
 
 impl Connection {
-    /// Whether it is known to stand.
-    pub fn stands(&self) -> bool {
-        self.stage == Stage::Established
-    }
-
-    /// Whether its end has been told.
-    pub fn is_over(&self) -> bool {
-        matches!(self.stage, Stage::Over | Stage::Failed)
-    }
-
     /// Of an id that a peer's request has made.
     pub fn requested(parameters: &ConnParam, remote_ece: ibv_ece) -> Connection {
         let limits = Limits {
