@@ -42,7 +42,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo sim test lint check-abi headers matrix check-headers check-install programs lab install bench clean
+.PHONY: all deps build-deps demo sim test test-sim lint check-abi headers matrix check-headers check-install programs lab install bench clean
 all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -120,6 +120,9 @@ programs: $(SHIPPED) $(C_TESTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES)
 lab: programs
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
+
+test-sim: $(SHIPPED) $(SIM) $(C_TESTS)
+	tests-c/sim/suites.sh $(BUILD) $(CACHE)/user-space/root.img $(MACHINE)
 
 install: all sim
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \

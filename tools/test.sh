@@ -49,6 +49,7 @@ step check-install make --no-print-directory check-install
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
 [[ -z $LAB_OLD_KERNELS ]] ||
     step lab-old make --no-print-directory lab "KERNEL=$LAB_OLD_KERNELS" SUITE="$LAB_OLD_SUITES" LIB=ours
+step sim make --no-print-directory test-sim
 for results in build/lab/out/*; do
     [[ -d $results/system ]] || continue
     kernel=$(basename "$results")

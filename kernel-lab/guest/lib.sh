@@ -5,7 +5,9 @@
 # LAB_KERNEL (the name in the lab's table), LAB_ICOUNT (yes under the counting clock).
 set -uo pipefail
 
-OUT=/work/lab/out/$LAB_KERNEL/$LAB_LIB/$LAB_SUITE
+# The build folder, which elsewhere than in the lab has another place.
+WORK=${LAB_WORK:-/work}
+OUT=$WORK/lab/out/$LAB_KERNEL/$LAB_LIB/$LAB_SUITE
 mkdir -p "$OUT"
 
 ok() { echo "ok $LAB_SUITE $1"; }
@@ -60,7 +62,7 @@ install_library() {
     local place=/usr/lib/x86_64-linux-gnu/librdmacm.so.1
     C_LIBRARY=/run/c-library/librdmacm.so.1
     mkdir -p "${C_LIBRARY%/*}"
-    cp "$place" "$C_LIBRARY" && mount --bind /work/librdmacm.so.1 "$(readlink -f "$place")"
+    cp "$place" "$C_LIBRARY" && mount --bind $WORK/librdmacm.so.1 "$(readlink -f "$place")"
 }
 
 # Preloaded where the library that is asked for is not the one in place.
@@ -70,7 +72,7 @@ C_LIBRARY=
 preload() {
     local objects=${LAB_SHIM:-}
     case $LAB_LIB in
-        ours) objects+=${objects:+:}/work/librdmacm.so.1 ;;
+        ours) objects+=${objects:+:}$WORK/librdmacm.so.1 ;;
         system) objects+=${objects:+${C_LIBRARY:+:}}$C_LIBRARY ;;
     esac
     [[ -z $objects ]] || echo "LD_PRELOAD=$objects"
@@ -81,7 +83,7 @@ preload() {
 lib_env() { env $(preload) "$@"; }
 
 # run_program [-t SECONDS] [-n LABEL] [-w WRAPPER] PROGRAM [ARGS...]: runs a test program, by name one of
-# /work/tests, as lib_env does. The program prints "ok CASE", "not ok CASE: reason", "skip CASE: reason";
+# $WORK/tests, as lib_env does. The program prints "ok CASE", "not ok CASE: reason", "skip CASE: reason";
 # here they become results of LABEL/CASE (LABEL: the program's name). Its stdout is kept as $OUT/LABEL.out, its
 # stderr as $OUT/LABEL.err. WRAPPER is put in front, for valgrind and the like.
 run_program() {
@@ -98,7 +100,7 @@ run_program() {
     program=$1
     shift
     label=${label:-${program##*/}}
-    [[ $program == */* ]] || program=/work/tests/$program
+    [[ $program == */* ]] || program=$WORK/tests/$program
     # Only the program is to meet the library, not the timeout before it.
     # shellcheck disable=SC2046
     {
@@ -128,7 +130,7 @@ run_program() {
 }
 
 # Whether the documented differences to the C library have a row for this PROGRAM/CASE, or for these words.
-has_row() { grep -qF "| \`$1\` |" /work/differences.md; }
+has_row() { grep -qF "| \`$1\` |" "$WORK/differences.md"; }
 
 # A filter for the results of run_program: from the distribution's library the documented differences are expected, and
 # the failures with the words $EXPECTED_WORDS, if those are documented.

@@ -241,7 +241,10 @@ static void for_sending_only(void)
 
 	open_one();
 	create_qp(id);
-	check_ok(rdma_join_multicast_ex(id, &attr, NULL));
+	if (rdma_join_multicast_ex(id, &attr, NULL)) {
+		check(errno == EOPNOTSUPP, "rdma_join_multicast_ex: %m");
+		skip_test("this kernel has no command for it");
+	}
 	pass_join(id, NULL);
 	/* The queue pair is in no group: there is nothing to detach. */
 	check_ok(rdma_leave_multicast(id, group_address(GROUP)));

@@ -73,7 +73,7 @@ enum cm_handshake {
 struct cm_event {
 	struct rdma_ucm_event_resp resp;
 	struct cm_id *id;		/* whose event it is */
-	struct cm_id *new_id;		/* CONNECT_REQUEST: has no number until the event is taken */
+	struct cm_id *new_id;		/* of a CONNECT_REQUEST */
 	struct cm_multicast *multicast;
 	struct cm_event *next;
 };
@@ -106,8 +106,9 @@ struct cm_message {
 
 struct cm_id {
 	uint32_t number;
-	bool numbered;			/* a pending request has none yet */
-	struct cm_file *file;		/* that of the listener while it has none */
+	bool numbered;			/* a request that nobody has heard is not */
+	struct cm_file *file;
+	struct cm_id *listener;		/* in whose file the request waits to be taken */
 	uint64_t uid;
 	uint16_t ps;
 	uint8_t qp_type;
@@ -183,6 +184,8 @@ uint32_t cm_settle(struct cm_file *file);
 void cm_queue(struct cm_file *file, struct cm_event *event);
 /* Takes out the events that are those of this id, or of this membership; requests among them are refused. */
 void cm_drop_events(struct cm_file *file, const struct cm_id *id, const struct cm_multicast *multicast);
+/* Takes the request of an id out, which ends before anybody has heard of it. */
+void cm_withdraw_request(struct cm_id *new_id);
 void cm_move_events(struct cm_id *id, struct cm_file *from, struct cm_file *to);
 
 /* cm_event.c: the event of an id, for its program. Params may be NULL. */

@@ -68,7 +68,10 @@ int cm_tell_request(struct cm_id *listener, struct cm_id *new_id, const struct c
 	if (!listener->backlog)
 		return -ENOMEM;
 	listener->backlog--;
+	number_cm_id(new_id);
+	new_id->listener = listener;
 	event = new_event(listener, CM_CONNECT_REQUEST, 0);
+	event->resp.id = new_id->number;
 	event->new_id = new_id;
 	if (new_id->qp_type == QP_TYPE_UD) {
 		memcpy(event->resp.param.ud.private_data, message->conn.private_data, message->conn.private_data_len);

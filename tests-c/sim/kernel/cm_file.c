@@ -33,7 +33,7 @@ static void release(void *arg)
 	struct cm_file *file = arg, **place = &files;
 
 	for (struct cm_id *id = cm_ids; id;) {
-		if (id->file == file && id->numbered) {
+		if (id->file == file) {
 			/* Its end may be that of others. */
 			end_cm_id(id);
 			id = cm_ids;
@@ -104,7 +104,7 @@ void cm_queue(struct cm_file *file, struct cm_event *event)
 		file->bytes++;
 }
 
-static void unlink_event(struct cm_file *file, struct cm_event **place)
+static struct cm_event *unlink_event(struct cm_file *file, struct cm_event **place)
 {
 	struct cm_event *event = *place;
 
@@ -112,6 +112,7 @@ static void unlink_event(struct cm_file *file, struct cm_event **place)
 	if (file->last == &event->next)
 		file->last = place;
 	file->event_count--;
+	return event;
 }
 
 void cm_drop_events(struct cm_file *file, const struct cm_id *id, const struct cm_multicast *multicast)
@@ -127,10 +128,24 @@ void cm_drop_events(struct cm_file *file, const struct cm_id *id, const struct c
 			continue;
 		}
 		unlink_event(file, place);
-		if (event->new_id)
+		if (event->new_id) {
+			event->new_id->listener = NULL;
 			end_cm_id(event->new_id);
+		}
 		free(event);
 	}
+}
+
+void cm_withdraw_request(struct cm_id *new_id)
+{
+	struct cm_file *file = new_id->listener->file;
+	struct cm_event **place = &file->events;
+
+	while ((*place)->new_id != new_id)
+		place = &(*place)->next;
+	free(unlink_event(file, place));
+	new_id->listener->backlog++;
+	new_id->listener = NULL;
 }
 
 void cm_move_events(struct cm_id *id, struct cm_file *from, struct cm_file *to)
@@ -144,9 +159,8 @@ void cm_move_events(struct cm_id *id, struct cm_file *from, struct cm_file *to)
 			place = &event->next;
 			continue;
 		}
+		/* The id of a request stays where it is. */
 		unlink_event(from, place);
-		if (event->new_id)
-			event->new_id->file = to;
 		cm_queue(to, event);
 	}
 }
@@ -164,8 +178,7 @@ long cm_get_event(struct cm_file *file, const void *command, size_t room, struct
 		return 0;
 	}
 	if (event->new_id) {
-		number_cm_id(event->new_id);
-		event->resp.id = event->new_id->number;
+		event->new_id->listener = NULL;
 		event->id->backlog++;
 	}
 	cm_answer(reply, get->response, &event->resp, sizeof(event->resp), room);

@@ -76,6 +76,8 @@ void end_cm_id(struct cm_id *id)
 {
 	cm_stop_waiting(id);
 	hang_up(id);
+	if (id->listener)
+		cm_withdraw_request(id);
 	while (id->multicasts)
 		end_multicast(id->multicasts);
 	if (id->numbered) {

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# usage: suites.sh BUILD USER_SPACE [MACHINE...]
+# Runs the C tests on the simulator, as the suites of the lab run them on kernels: on each machine (a script of
+# scripts/; all, unless some are named) with this library and with the C library of the lab's user space, for which
+# USER_SPACE is the disk image. Prints results as the suites do, into BUILD/lab/out/sim-MACHINE.
+set -euo pipefail
+
+[[ $# -ge 2 ]] || { sed -n 's/^# \(usage: .*\)/\1/p' "$0" >&2; exit 2; }
+here=$(cd "$(dirname "$0")" && pwd)
+LAB_WORK=$(cd "$1" && pwd)
+image=$2
+shift 2
+machines=("$@")
+[[ $# -gt 0 ]] || machines=(roce infiniband no-user-events ip-only abi-3)
+
+export LAB_WORK LAB_ICOUNT=no
+export PATH=$LAB_WORK/sim/bin:$PATH
+libraries=$LAB_WORK/sim/c-library/usr/lib/x86_64-linux-gnu
+failed=0
+
+# The C library needs a younger libc than the host may have: it comes with its own.
+unpack_c_library() {
+    local place=usr/lib/x86_64-linux-gnu
+    [[ $libraries -nt $image ]] || {
+        rm -rf "$LAB_WORK/sim/c-library"
+        unsquashfs -q -n -no-xattrs -d "$LAB_WORK/sim/c-library" "$image" "$place/ld-linux-x86-64.so.2" \
+            "$place/libc.so.6" "$place/libm.so.6" "$place/librdmacm.so*" "$place/libibverbs.so*" "$place/libnl-*" >&2
+        touch "$libraries"
+    }
+}
+
+EVENTS=(event wake many destroy migrate channel cancel signals fork dl ids)
+OTHERS=(leaks event_str devices tour)
+CONNECTIONS=(listen connect connect_errors connect_data private_data reject disconnect establish qp_attr ece
+    queue_pair queue_pair_errors shared_queue datagram multicast waiting waiting_alone endpoint endpoint_errors messages
+    moving held failures option_effects dump)
+
+# run SUITE PROGRAM...: in a shell of its own, as lib.sh wants it.
+run() {
+    local suite=$1 program
+    shift
+    LAB_SUITE=$suite
+    OUT=$LAB_WORK/lab/out/$LAB_KERNEL/$LAB_LIB/$suite
+    mkdir -p "$OUT"
+    for program; do
+        run_program -t 300 -w "$command" "$program" | expected | grep -v '^#' || true
+    done
+}
+
+# machine NAME LIBRARY: what runs where.
+machine() {
+    export LAB_KERNEL=sim-$1 LAB_LIB=$2 LAB_SUITE=user-event
+    local command="$LAB_WORK/sim/librdmacm-sim --script $here/scripts/$1.sim"
+    [[ $2 == ours ]] || command+=" $libraries/ld-linux-x86-64.so.2 --library-path $libraries"
+    # shellcheck source=/dev/null
+    source "$here/../../kernel-lab/guest/lib.sh"
+    if grep -qs '^without write_cm_event' "$here/scripts/$1.sim"; then
+        # An event costs more here, and the C library has none.
+        # shellcheck disable=SC2034 # expected uses it
+        EXPECTED_WORDS='rdma_write_cm_event: EINVAL'
+        export TEST_BELLS=1 TEST_ROUNDS=100 TEST_EVENTS=1000
+    fi
+    case $1 in
+        roce | infiniband)
+            run user-event "${EVENTS[@]}" "${OTHERS[@]}"
+            run api "${CONNECTIONS[@]/#/$LAB_WORK/tests/api/}"
+            ;;
+        *)
+            run user-event event ids migrate destroy
+            run api "${CONNECTIONS[@]/#/$LAB_WORK/tests/api/}"
+            ;;
+    esac
+}
+
+[[ ${LAB_LIBS:-both} == ours ]] || unpack_c_library
+cp "$here/../../docs/differences.md" "$LAB_WORK/"
+mkdir -p "$LAB_WORK/lab"
+for name in "${machines[@]}"; do
+    # Both at once: much of the time is waiting.
+    for library in ours system; do
+        [[ ${LAB_LIBS:-both} == both || $LAB_LIBS == "$library" ]] || continue
+        (machine "$name" "$library") | sed -u "s/^\(ok\|not ok\|skip\) /&sim-$name-$library-/" &
+    done | tee "$LAB_WORK/lab/sim-$name.log"
+    wait
+    ! grep -q '^not ok ' "$LAB_WORK/lab/sim-$name.log" || failed=1
+done
+exit $failed
