@@ -43,6 +43,7 @@ export RDMACM_UAPI_INCLUDE
 step build make --no-print-directory -j"$(nproc)" programs
 step lint make --no-print-directory lint
 step rust cargo test --locked --quiet
+step models env CARGO_TARGET_DIR=build/models cargo test --locked --quiet --manifest-path tests/models/Cargo.toml
 step check-abi make --no-print-directory check-abi
 step check-headers make --no-print-directory check-headers
 step check-install make --no-print-directory check-install

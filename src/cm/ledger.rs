@@ -5,9 +5,9 @@
 //! their pages promise. An event that the waiting thread holds itself is excepted: it could never be acknowledged.
 
 use crate::diag;
+use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Condition, Lock};
 use crate::sys::thread::{self, AtomicHolder, Token};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// How long a thread waits before it says so, if diagnostics are on.

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Locks and tables. Everything above takes them from here, so that they can be swapped for models.
+//! Locks and tables. Everything above takes them from here, so that they can be swapped for models (`tests/models`).
 
+/// Atomic values.
+pub mod atomic {
+    pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+}
+mod cell;
 mod lock;
 #[allow(unsafe_code, reason = "a look-up without a lock")]
 mod table;

@@ -8,10 +8,10 @@
 //! lock of the free list is taken only when entries come and go.
 
 use super::Lock;
+use super::atomic::{AtomicU64, Ordering};
+use super::cell::{SharedCell, yield_now};
 use crate::errno::{Errno, Result};
-use std::cell::UnsafeCell;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Slots of the first chunk; each further chunk is twice as large.
 const FIRST: usize = 64;
@@ -57,7 +57,7 @@ struct Slot<E> {
     /// Generation in the upper half, look-ups at work in the lower.
     state: AtomicU64,
     /// Written while the generation is even and nobody else has the index; read while it is odd and pinned.
-    entry: UnsafeCell<Option<E>>,
+    entry: SharedCell<Option<E>>,
 }
 
 const PIN: u64 = 1;
@@ -70,7 +70,7 @@ unsafe impl<E: Send + Sync> Sync for Slot<E> {}
 
 impl<E: Clone> Slot<E> {
     fn empty() -> Slot<E> {
-        Slot { state: AtomicU64::new(0), entry: UnsafeCell::new(None) }
+        Slot { state: AtomicU64::new(0), entry: SharedCell::new(None) }
     }
 
     fn generation(&self) -> u32 {
@@ -84,7 +84,7 @@ impl<E: Clone> Slot<E> {
         let entry = if (pinned / GENERATION) as u32 == generation {
             // SAFETY: callers ask for odd generations only. While the slot has one and is pinned, the entry is not
             // written.
-            unsafe { (*self.entry.get()).clone() }
+            unsafe { self.entry.with(|entry| (*entry).clone()) }
         } else {
             None
         };
@@ -95,7 +95,7 @@ impl<E: Clone> Slot<E> {
     /// Fills an empty slot, whose index the caller has to itself.
     fn fill(&self, entry: E) {
         // SAFETY: the generation is even: nobody reads, and nobody else has the index.
-        unsafe { *self.entry.get() = Some(entry) };
+        unsafe { self.entry.with_mut(|place| *place = Some(entry)) };
         self.state.fetch_add(GENERATION, Ordering::Release);
     }
 
@@ -107,9 +107,9 @@ impl<E: Clone> Slot<E> {
             let next = unpinned.wrapping_add(GENERATION);
             match self.state.compare_exchange(unpinned, next, Ordering::Acquire, Ordering::Relaxed) {
                 // SAFETY: the generation is even now: nobody reads. The index is not given out before this returns.
-                Ok(_) => return unsafe { (*self.entry.get()).take() },
+                Ok(_) => return unsafe { self.entry.with_mut(|entry| (*entry).take()) },
                 Err(state) if (state / GENERATION) as u32 != generation => return None,
-                Err(_) => std::thread::yield_now(),
+                Err(_) => yield_now(),
             }
         }
         None

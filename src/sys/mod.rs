@@ -2,8 +2,12 @@
 //! The operating system. Every call goes through a symbol of libc, never a raw system call, so that simulators,
 //! valgrind and preloaded shims see what the library does.
 
+mod atomic {
+    pub use std::sync::atomic::{AtomicU64, Ordering};
+}
 pub mod clock;
 pub mod device;
+mod holder;
 pub mod local;
 pub mod memory;
 pub mod names;

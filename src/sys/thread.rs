@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Telling threads apart, keeping them from being cancelled, and starting one.
+//! The calling thread: its name, keeping it from being cancelled, and starting another.
 
 use crate::errno::{Errno, Result};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Names a thread as long as it lives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Token(libc::pthread_t);
+pub use super::holder::{AtomicHolder, Token};
 
 /// The token of the calling thread.
 #[inline]
@@ -17,30 +14,6 @@ pub fn current() -> Token {
     // SAFETY: pthread_self has no precondition.
     Token(unsafe { libc::pthread_self() })
 }
-
-/// A thread, or none.
-#[derive(Default)]
-pub struct AtomicHolder(AtomicU64);
-
-impl AtomicHolder {
-    /// Who it is.
-    pub fn get(&self) -> Option<Token> {
-        match self.0.load(Ordering::SeqCst) {
-            NOBODY => None,
-            thread => Some(Token(thread)),
-        }
-    }
-
-    /// Makes it `new` if it is `old`.
-    #[inline]
-    pub fn replace(&self, old: Option<Token>, new: Option<Token>) -> bool {
-        let raw = |token: Option<Token>| token.map_or(NOBODY, |token| token.0);
-        self.0.compare_exchange(raw(old), raw(new), Ordering::SeqCst, Ordering::SeqCst).is_ok()
-    }
-}
-
-/// No thread: a pthread_t is an address.
-const NOBODY: libc::pthread_t = 0;
 
 unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
