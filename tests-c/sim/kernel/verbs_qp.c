@@ -213,8 +213,7 @@ static bool is_good(const struct queue_pair *qp, const struct ibv_qp_attr *attr,
 		return false;
 	if ((mask & IBV_QP_DEST_QPN) && attr->dest_qp_num > 0xffffff)
 		return false;
-	return !((mask & IBV_QP_TIMEOUT) && attr->timeout > 31) && !((mask & IBV_QP_RETRY_CNT) && attr->retry_cnt > 7) &&
-	       !((mask & IBV_QP_RNR_RETRY) && attr->rnr_retry > 7) &&
+	return !((mask & IBV_QP_TIMEOUT) && attr->timeout > 31) &&
 	       !((mask & IBV_QP_MIN_RNR_TIMER) && attr->min_rnr_timer > 31) &&
 	       !((mask & IBV_QP_MAX_QP_RD_ATOMIC) && attr->max_rd_atomic > DEVICE_MAX_READS) &&
 	       !((mask & IBV_QP_MAX_DEST_RD_ATOMIC) && attr->max_dest_rd_atomic > DEVICE_MAX_READS);
@@ -248,6 +247,9 @@ static void set_attributes(struct ibv_qp_attr *now, const struct ibv_qp_attr *at
 	SET(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
 	SET(IBV_QP_PATH_MIG_STATE, path_mig_state);
 	SET(IBV_QP_DEST_QPN, dest_qp_num);
+	/* Programs ask for more than three bits hold, and devices let them. */
+	now->retry_cnt &= 7;
+	now->rnr_retry &= 7;
 }
 
 static void enter(struct queue_pair *qp, enum ibv_qp_state state, bool tell_when_drained)
