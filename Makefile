@@ -121,7 +121,7 @@ lab: programs
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
-test-sim: $(SHIPPED) $(SIM) $(C_TESTS)
+test-sim: $(SHIPPED) $(SIM) $(C_TESTS) $(SIM_TESTS)
 	tests-c/sim/suites.sh $(BUILD) $(CACHE)/user-space/root.img $(MACHINE)
 
 install: all sim

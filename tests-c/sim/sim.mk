@@ -17,11 +17,17 @@ sim_headers_here := $(shell grep -ls RDMA_USER_CM_CMD_WRITE_CM_EVENT /usr/includ
 sim_includes = -isystem $(if $(sim_headers_here),include,$(SDK)/kernel/usr/include -isystem $(SDK)/usr/include)
 sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread $(sim_includes)
 
-$(BUILD)/sim/librdmacm-sim.so: $(sim_object_sources) $(sim_headers) | $(BUILD)/sim
-	$(CC) $(sim_cflags) -fPIC -fvisibility=hidden -shared -Wl,-z,nodelete -o $@ $(filter %.c,$^) -ldl
+sim_objects = $(patsubst $(sim_dir)%.c,$(BUILD)/sim/objects/%.o,$(1))
 
-$(BUILD)/sim/librdmacm-sim: $(sim_kernel_sources) $(sim_headers) | $(BUILD)/sim
-	$(CC) $(sim_cflags) -o $@ $(filter %.c,$^) -ldl
+$(BUILD)/sim/librdmacm-sim.so: $(call sim_objects,$(sim_object_sources))
+	$(CC) -shared -pthread -Wl,-z,nodelete -o $@ $^ -ldl
+
+$(BUILD)/sim/librdmacm-sim: $(call sim_objects,$(sim_kernel_sources))
+	$(CC) -pthread -o $@ $^ -ldl
+
+$(BUILD)/sim/objects/%.o: $(sim_dir)%.c $(sim_headers)
+	mkdir -p $(@D)
+	$(CC) $(sim_cflags) -fPIC -fvisibility=hidden -c -o $@ $<
 
 $(BUILD)/sim/bin/rdma: | $(BUILD)/sim
 	mkdir -p $(@D)

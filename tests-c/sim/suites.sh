@@ -16,7 +16,7 @@ machines=("$@")
 [[ $# -gt 0 ]] || machines=(roce infiniband no-user-events ip-only abi-3)
 
 export LAB_WORK LAB_ICOUNT=no
-export PATH=$LAB_WORK/sim/bin:$PATH
+export PATH=$LAB_WORK/sim:$LAB_WORK/sim/bin:$PATH
 libraries=$LAB_WORK/sim/c-library/usr/lib/x86_64-linux-gnu
 failed=0
 
@@ -66,6 +66,7 @@ machine() {
         roce | infiniband)
             run user-event "${EVENTS[@]}" "${OTHERS[@]}"
             run api "${CONNECTIONS[@]/#/$LAB_WORK/tests/api/}"
+            [[ $2 != ours ]] || run sim scripted "$LAB_WORK"/tests/api/answers "$LAB_WORK"/tests/sim/*
             ;;
         *)
             run user-event event ids migrate destroy

@@ -72,7 +72,7 @@ enum cm_handshake {
 
 struct cm_event {
 	struct rdma_ucm_event_resp resp;
-	struct cm_id *id;		/* whose event it is */
+	struct cm_id *id;		/* whose event it is; NULL: nobody's */
 	struct cm_id *new_id;		/* of a CONNECT_REQUEST */
 	struct cm_multicast *multicast;
 	struct cm_event *next;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Reasons for a rejection. */
-enum { REJECT_TIMEOUT = 4, REJECT_NO_SERVICE = 8, REJECT_CONSUMER = 28, REJECT_VENDOR_OPTION = 35 };
+enum { REJECT_TIMEOUT = 4, REJECT_NO_SERVICE = 8, REJECT_STALE = 10, REJECT_CONSUMER = 28, REJECT_VENDOR_OPTION = 35 };
 
 enum { TIMEWAIT_MS = 200 };
 
@@ -62,6 +62,8 @@ static void request_fails(struct cm_id *id, enum cm_event_kind kind, int status)
 	cm_tell(id, kind, status, &message);
 }
 
+static void end_connection(struct cm_id *id);
+
 /* What the one side says of its depths is the other way round for the other side. */
 static struct cm_message as_heard(const struct cm_id *from)
 {
@@ -74,15 +76,31 @@ static struct cm_message as_heard(const struct cm_id *from)
 	return message;
 }
 
+/* The id here that is connected with the same queue pair already: the other side must have forgotten about that. */
+static struct cm_id *find_stale(const struct cm_id *asking, const struct device *device)
+{
+	for (struct cm_id *id = cm_ids; id; id = id->next)
+		if (id->device == device && id->handshake == HANDSHAKE_ESTABLISHED && id->peer &&
+		    id->peer->device == asking->device && id->received.conn.qp_num == asking->sent.conn.qp_num)
+			return id;
+	return NULL;
+}
+
 static void ask(void *arg)
 {
-	struct cm_id *id = arg, *listener, *new_id;
+	struct cm_id *id = arg, *listener, *new_id, *stale;
 	struct device *device;
 	uint8_t port;
 	bool is_used = false;
 
 	id->timer = NULL;
 	device = find_destination(id, &port);
+	stale = device && !is_iwarp(id) ? find_stale(id, device) : NULL;
+	if (stale) {
+		request_fails(id, CM_REJECTED, REJECT_STALE);
+		end_connection(stale);
+		return;
+	}
 	listener = device ? find_listener(service_id_of(id, &id->dst), id, device, &is_used) : NULL;
 	if (listener) {
 		new_id = new_requested_id(id, listener, device, port);

@@ -182,7 +182,8 @@ long cm_get_event(struct cm_file *file, const void *command, size_t room, struct
 		event->id->backlog++;
 	}
 	cm_answer(reply, get->response, &event->resp, sizeof(event->resp), room);
-	event->id->events_reported++;
+	if (event->id)
+		event->id->events_reported++;
 	if (event->multicast)
 		event->multicast->events_reported++;
 	unlink_event(file, &file->events);

@@ -45,6 +45,9 @@ void say_inject(struct script *script, struct words *words)
 		struct cm_event *queued = take(sizeof(*queued));
 
 		*queued = event;
+		/* Of an id that nobody has it is nobody's to account for. */
+		if (event.resp.id != id->number)
+			queued->id = NULL;
 		cm_queue(id->file, queued);
 	}
 }
