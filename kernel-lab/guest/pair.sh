@@ -53,27 +53,30 @@ missing_line() {
     done
 }
 
-# judge LABEL STATUSES WANTED PATTERN...: the result of what ran.
-judge() {
-    local label=$1 statuses=$2 wanted=$3 missing reason=
+# verdict LABEL STATUSES WANTED PATTERN...: prints what is wrong with what ran; nothing if it is right.
+verdict() {
+    local label=$1 statuses=$2 wanted=$3 missing
     shift 3
     if [[ ! $statuses =~ ^($wanted)$ ]]; then
-        reason="ended with $statuses, not $wanted"
+        echo "ended with $statuses, not $wanted"
     elif missing=$(missing_line "$label" "$@") && [[ -n $missing ]]; then
-        reason="no line matches '$missing'"
-    fi
-    if [[ -z $reason ]]; then
-        ok "$label"
-    else
-        tail -n 12 "$OUT/$label".* | remark
-        not_ok "$label" "$reason"
+        echo "no line matches '$missing'"
     fi
 }
 
-# run_pair LABEL SERVER-LIBRARY CLIENT-LIBRARY SERVER CLIENT STATUSES PATTERN...
-run_pair() {
+# conclude LABEL REASON: the result of what ran; it is good without a reason.
+conclude() {
+    if [[ -z $2 ]]; then
+        ok "$1"
+    else
+        tail -n 12 "$OUT/$1".* | remark
+        not_ok "$1" "$2"
+    fi
+}
+
+# run_once LABEL SERVER-LIBRARY CLIENT-LIBRARY SERVER CLIENT WANTED: leaves "SERVER/CLIENT" in $statuses.
+run_once() {
     local label=$1 server_lib=$2 client_lib=$3 server=$4 client=$5 wanted=$6 repeat=${REPEAT:-no} pid status server_status
-    shift 6
     # shellcheck disable=SC2086
     on "$server_lib" "$server" ${SERVER_HOST:-} >"$OUT/$label.server" 2>&1 &
     pid=$!
@@ -89,12 +92,24 @@ run_pair() {
     wait "$pid" 2>/dev/null
     server_status=$?
     [[ $wanted != -* ]] || server_status=-
-    judge "$label" "$server_status/$status" "$wanted" "$@"
+    statuses=$server_status/$status
+}
+
+# run_pair LABEL SERVER-LIBRARY CLIENT-LIBRARY SERVER CLIENT STATUSES PATTERN...
+run_pair() {
+    local tries=${TRIES:-1} statuses reason
+    while true; do
+        run_once "${@:1:6}"
+        reason=$(verdict "$1" "$statuses" "${@:6}")
+        [[ -n $reason && $((--tries)) -gt 0 ]] || break
+        echo "# $1 $reason; once more"
+    done
+    conclude "$1" "$reason"
 }
 
 # pair LABEL SERVER CLIENT STATUSES PATTERN...: runs the two against each other on the library under test. STATUSES,
 # SERVER/CLIENT, is a regular expression; "-" for a server that serves until it is ended. With REPEAT=yes the client
-# runs again and again until the server has ended. SERVER_HOST and CLIENT_HOST are commands that start the two elsewhere.
+# runs again and again until the server has ended. With TRIES=N both may fail N - 1 times. SERVER_HOST and CLIENT_HOST are commands that start the two elsewhere.
 pair() {
     local label=$1
     shift
@@ -116,5 +131,5 @@ alone() {
     local label=$1 command=$2 wanted=$3
     shift 3
     (on "$LAB_LIB" "$command") >"$OUT/$label.client" 2>&1
-    judge "$label" $? "$wanted" "$@"
+    conclude "$label" "$(verdict "$label" $? "$wanted" "$@")"
 }

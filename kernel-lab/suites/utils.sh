@@ -22,10 +22,14 @@ pair rping-large "rping -s -V -C 5 -S 65535" "rping -c -a $V4 -V -C 5 -S 65535" 
 mixed rping-own-qp "rping -s -q -C 3 -v" "rping -c -q -a $V4 -C 3 -v" 0/0 "$PINGED"
 pair rping-persistent "rping -s -P" "rping -c -a $V4 -C 3 -v" -/0 "$PINGED"
 
-# Valgrind finds nothing wrong, without suppressions, on either side.
+# Valgrind finds nothing wrong, without suppressions. It does not know what arrives by RDMA, and the server measures a text
+# that did: of its report only what names a library counts.
+names_no_library() { ! grep -E 'librdmacm|libibverbs' "$OUT/rping-valgrind.server"; }
 if [[ $LAB_LIB == ours ]]; then
-    CHECKED="valgrind -q --vgdb=no --error-exitcode=99 rping"
-    PROGRAM_SECONDS=400 START_SECONDS=200 pair rping-valgrind "$CHECKED -s -a $V4 -C 2" "$CHECKED -c -a $V4 -C 2" 0/0
+    CHECKED="valgrind -q --vgdb=no --error-exitcode"
+    PROGRAM_SECONDS=400 START_SECONDS=200 pair rping-valgrind "$CHECKED=0 rping -s -a $V4 -C 2" \
+        "$CHECKED=99 rping -c -a $V4 -C 2" 0/0
+    check rping-valgrind-server names_no_library
 fi
 
 MOVED=('^server: data transfers complete' '^client: data transfers complete' '^server: return status 0')
@@ -44,9 +48,11 @@ pair udaddy-v6 "udaddy -b $V6 -S 1000" "udaddy -s $V6 -t 8 -S 1000" 0/0 "${MOVED
 REPEAT=yes mixed mckey "mckey -m $GROUP -b $V4" "mckey -m $GROUP -b $V4 -s -C 500" 0/0 "${MOVED[@]}"
 REPEAT=yes pair mckey-send-only "mckey -m $GROUP -b $V4" "mckey -m $GROUP -b $V4 -s -o -C 500" 0/0 "${MOVED[@]}"
 
-mixed rdma_client "rdma_server" "rdma_client -s $V4" 0/0 '^server: rdma_server: end 0' '^client: rdma_client: end 0'
-pair rdma_client-v6 "rdma_server -s $V6 -p 7500" "rdma_client -s $V6 -p 7500" 0/0 '^client: rdma_client: end 0'
-mixed rdma_xclient "rdma_xserver -c r" "rdma_xclient -s $V4 -c r" 0/0 '^server: rdma_xserver: end 0' '^client: rdma_xclient: end 0'
+# The server waits for its last message to be acknowledged. With either library soft RoCE forgets that now and then, when
+# the client has everything and goes.
+TRIES=3 PROGRAM_SECONDS=40 mixed rdma_client "rdma_server" "rdma_client -s $V4" 0/0 '^server: rdma_server: end 0' '^client: rdma_client: end 0'
+TRIES=3 PROGRAM_SECONDS=40 pair rdma_client-v6 "rdma_server -s $V6 -p 7500" "rdma_client -s $V6 -p 7500" 0/0 '^client: rdma_client: end 0'
+TRIES=3 PROGRAM_SECONDS=40 mixed rdma_xclient "rdma_xserver -c r" "rdma_xclient -s $V4 -c r" 0/0 '^server: rdma_xserver: end 0' '^client: rdma_xclient: end 0'
 # Soft RoCE has no XRC.
 mixed rdma_xclient-xrc "rdma_xserver -c x" "rdma_xclient -s $V4 -c x" -/255 '^client: rdma_create_ep: Operation not supported$'
 
