@@ -49,6 +49,14 @@ run() {
     done
 }
 
+# Only with this library, so not to be compared.
+run_alone() {
+    local program
+    for program; do
+        run_program -t 300 -n "$program.alone" -w "$command" "$LAB_WORK/tests/api/$program" | grep -v '^#' || true
+    done
+}
+
 # machine NAME LIBRARY: what runs where.
 machine() {
     export LAB_KERNEL=sim-$1 LAB_LIB=$2 LAB_SUITE=user-event
@@ -73,6 +81,7 @@ machine() {
             run api "${CONNECTIONS[@]/#/$LAB_WORK/tests/api/}"
             ;;
     esac
+    [[ $1-$2 != roce-ours ]] || run_alone answers last_messages crowd
 }
 
 [[ ${LAB_LIBS:-both} == ours ]] || unpack_c_library
