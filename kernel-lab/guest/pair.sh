@@ -24,6 +24,14 @@ somebody_listens() {
     [[ $tables == *:0000\ 0A\ * || $(rdma resource show cm_id) == *LISTEN* ]]
 }
 
+# The listener of the pair before, or of the suite before, may still be leaving: it is not to be taken for the next one.
+wait_until_nobody_listens() {
+    local end=$((SECONDS + 10))
+    while ((SECONDS < end)) && somebody_listens; do
+        sleep 0.1
+    done
+}
+
 # wait_for_server PID: returns when it listens, or has ended.
 wait_for_server() {
     local end=$((SECONDS + START_SECONDS))
@@ -77,6 +85,7 @@ conclude() {
 # run_once LABEL SERVER-LIBRARY CLIENT-LIBRARY SERVER CLIENT WANTED: leaves "SERVER/CLIENT" in $statuses.
 run_once() {
     local label=$1 server_lib=$2 client_lib=$3 server=$4 client=$5 wanted=$6 repeat=${REPEAT:-no} pid status server_status
+    [[ $repeat == yes ]] || wait_until_nobody_listens
     # shellcheck disable=SC2086
     on "$server_lib" "$server" ${SERVER_HOST:-} >"$OUT/$label.server" 2>&1 &
     pid=$!
