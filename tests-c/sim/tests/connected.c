@@ -257,6 +257,7 @@ static void gives_up_without_a_peer(void)
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = request(&sge, IBV_WR_SEND, 1);
 
+	peer_timeout = A_MOMENT;
 	open_pair(&first, &second, false);
 	check_ok(ibv_destroy_qp(second.qp));
 	second.qp = NULL;
@@ -525,8 +526,10 @@ static void two_processes(void)
 	struct ibv_send_wr wr = request(&sge, IBV_WR_SEND, 1);
 	struct contact peer;
 	int status;
-	pid_t child = start_peer(&peer);
+	pid_t child;
 
+	peer_timeout = A_MOMENT;
+	child = start_peer(&peer);
 	wait_for_peer();
 	sge = piece(&first, 0, 4);
 	post(&first, &wr);
@@ -551,8 +554,10 @@ static void peer_is_killed(void)
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = request(&sge, IBV_WR_SEND, 1);
 	struct contact peer;
-	pid_t child = start_peer(&peer);
+	pid_t child;
 
+	peer_timeout = A_MOMENT;
+	child = start_peer(&peer);
 	wait_for_peer();
 	check_ok(kill(child, SIGKILL));
 	check(waitpid(child, NULL, 0) == child, "waitpid: %m");

@@ -6,6 +6,8 @@ enum { SOON_MS = 5000, QKEY = 0x1234 };
 /* On Ethernet the network address, which follows the one that each port has. */
 static int gid_index;
 
+uint8_t peer_timeout;
+
 static void open_device(struct end *end)
 {
 	struct ibv_port_attr port;
@@ -98,7 +100,7 @@ void make_ready_to_receive(struct end *end, const struct contact *peer)
 void make_ready(struct end *end, const struct contact *peer)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS, .timeout = 12, .retry_cnt = 3, .rnr_retry = 3, .max_rd_atomic = 4,
+		.qp_state = IBV_QPS_RTS, .timeout = peer_timeout, .retry_cnt = 3, .rnr_retry = 3, .max_rd_atomic = 4,
 	};
 
 	make_ready_to_receive(end, peer);

@@ -32,6 +32,10 @@ struct contact {
 	union ibv_gid gid;
 };
 
+/* How long make_ready() has a queue pair wait for its peer: the code of ibv_qp_attr.timeout; 0, at first: for ever. */
+extern uint8_t peer_timeout;
+enum { A_MOMENT = 12 };
+
 /* A device, memory, and a queue pair in the state INIT; `shared` with a shared receive queue. */
 void open_end(struct end *end, enum ibv_qp_type type, bool shared);
 void close_end(struct end *end);

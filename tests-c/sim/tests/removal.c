@@ -58,6 +58,7 @@ static void port_goes_down(void)
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = request(&sge, IBV_WR_SEND, 1);
 
+	peer_timeout = A_MOMENT;
 	open_pair(&first, &second, false);
 	post_receive(&second, 2, 0, 10);
 	order("port rxe0 down");

@@ -56,18 +56,14 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t leng
 	return absent();
 }
 
-struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
-{
-	(void)pd;
-	(void)attr;
-	return absent();
-}
-
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
 	(void)qp;
 	return absent();
 }
+
+/* Younger than some headers. */
+__attribute__((visibility("default"))) int ibv_query_port_speed(struct ibv_context *context, uint32_t port, uint64_t *speed);
 
 int ibv_query_port_speed(struct ibv_context *context, uint32_t port, uint64_t *speed)
 {
