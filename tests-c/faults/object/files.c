@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Descriptors that are no sockets, and threads. */
+#include "inject.h"
+#include "ids.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define OPEN_WAYS EMFILE, EINTR, ENOMEM, ENODEV
+
+static mode_t mode_of(int flags, va_list rest)
+{
+	return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
+}
+
+REPLACES int open(const char *path, int flags, ...)
+{
+	va_list rest;
+	mode_t mode;
+
+	va_start(rest, flags);
+	mode = mode_of(flags, rest);
+	va_end(rest);
+	FAIL(-1, "open", OPEN_WAYS);
+	return NEXT(open)(path, flags, mode);
+}
+
+REPLACES int open64(const char *path, int flags, ...)
+{
+	va_list rest;
+	mode_t mode;
+
+	va_start(rest, flags);
+	mode = mode_of(flags, rest);
+	va_end(rest);
+	FAIL(-1, "open", OPEN_WAYS);
+	return NEXT(open64)(path, flags, mode);
+}
+
+REPLACES FILE *fopen(const char *path, const char *mode)
+{
+	FAIL(NULL, "fopen", EMFILE, ENOMEM);
+	return NEXT(fopen)(path, mode);
+}
+
+REPLACES DIR *opendir(const char *path)
+{
+	FAIL(NULL, "opendir", EMFILE, ENOMEM);
+	return NEXT(opendir)(path);
+}
+
+REPLACES ssize_t read(int fd, void *data, size_t size)
+{
+	int way = WAY("read", EINTR, EIO, ENOMEM);
+
+	if (way) {
+		errno = way;
+		return -1;
+	}
+	return NEXT(read)(fd, data, size);
+}
+
+REPLACES ssize_t write(int fd, const void *data, size_t size)
+{
+	ssize_t written;
+	int way;
+
+	if (!IS_OURS)
+		return NEXT(write)(fd, data, size);
+	/* After an ENODEV there is nothing that could be destroyed. */
+	way = faults_is_destroy(data, size) ? WAY("write", EINTR, ENOMEM, EIO, FAULTS_SHORT) :
+					      WAY("write", EINTR, ENOMEM, EIO, ENODEV, FAULTS_SHORT);
+	if (way == FAULTS_SHORT)
+		return (ssize_t)size / 2;
+	if (way) {
+		errno = way;
+		return -1;
+	}
+	written = NEXT(write)(fd, data, size);
+	if (written == (ssize_t)size)
+		faults_count_command(fd, data, size);
+	return written;
+}
+
+/* The descriptor is closed, as after each of the kernel's own errors. */
+REPLACES int close(int fd)
+{
+	int way = WAY("close", EINTR, EIO);
+
+	if (IS_OURS)
+		faults_forget_ids(fd);
+	if (!way)
+		return NEXT(close)(fd);
+	NEXT(close)(fd);
+	errno = way;
+	return -1;
+}
+
+REPLACES int ioctl(int fd, unsigned long request, ...)
+{
+	va_list rest;
+	void *argument;
+
+	va_start(rest, request);
+	argument = va_arg(rest, void *);
+	va_end(rest);
+	FAIL(-1, "ioctl", EINTR, ENOMEM, EIO);
+	return NEXT(ioctl)(fd, request, argument);
+}
+
+REPLACES int fcntl(int fd, int command, ...)
+{
+	va_list rest;
+	void *argument;
+
+	va_start(rest, command);
+	argument = va_arg(rest, void *);
+	va_end(rest);
+	FAIL(-1, "fcntl", ENOMEM, EMFILE);
+	return NEXT(fcntl)(fd, command, argument);
+}
+
+REPLACES int fstat(int fd, struct stat *status)
+{
+	FAIL(-1, "fstat", ENOMEM, EIO);
+	return NEXT(fstat)(fd, status);
+}
+
+REPLACES int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	FAIL(-1, "poll", EINTR, ENOMEM);
+	return NEXT(poll)(fds, count, timeout);
+}
+
+REPLACES int eventfd(unsigned int value, int flags)
+{
+	FAIL(-1, "eventfd", EMFILE, ENOMEM, ENODEV);
+	return NEXT(eventfd)(value, flags);
+}
+
+REPLACES int timerfd_create(clockid_t clock, int flags)
+{
+	FAIL(-1, "timerfd_create", EMFILE, ENOMEM, ENODEV);
+	return NEXT(timerfd_create)(clock, flags);
+}
+
+REPLACES int timerfd_settime(int fd, int flags, const struct itimerspec *new, struct itimerspec *old)
+{
+	FAIL(-1, "timerfd_settime", EINVAL);
+	return NEXT(timerfd_settime)(fd, flags, new, old);
+}
+
+REPLACES int inotify_init1(int flags)
+{
+	FAIL(-1, "inotify_init1", EMFILE, ENOMEM);
+	return NEXT(inotify_init1)(flags);
+}
+
+REPLACES int epoll_create(int size)
+{
+	FAIL(-1, "epoll_create", EMFILE, ENOMEM);
+	return NEXT(epoll_create)(size);
+}
+
+REPLACES int epoll_create1(int flags)
+{
+	FAIL(-1, "epoll_create1", EMFILE, ENOMEM);
+	return NEXT(epoll_create1)(flags);
+}
+
+REPLACES int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	FAIL(-1, "epoll_ctl", ENOMEM, ENOSPC);
+	return NEXT(epoll_ctl)(epoll, operation, fd, event);
+}
+
+REPLACES int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+{
+	int way = WAY("pthread_create", EAGAIN);
+
+	return way ? way : NEXT(pthread_create)(thread, attributes, run, argument);
+}

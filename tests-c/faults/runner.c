@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "runner.h"
+
+#include "../process.h"
+#include "told.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* The library lets go of devices after about a second. */
+enum { SETTLE_MS = 4000, PAUSE_MS = 10 };
+
+static struct run *run;
+static const struct scenario *scenario;
+static jmp_buf abandoned;
+static bool may_abandon;
+static const char *attempted;
+static unsigned int tries;
+static bool happened_before;
+
+void conclude(enum verdict verdict, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(run->text, sizeof(run->text), format, args);
+	va_end(args);
+	run->verdict = verdict;
+	_exit(EXIT_SUCCESS);
+}
+
+void attempt_begin(const char *text)
+{
+	if (attempted != text)
+		tries = 0;
+	attempted = text;
+	happened_before = run->faults.happened;
+	if (!happened_before)
+		snprintf(run->attempt, sizeof(run->attempt), "%s", text);
+	faults_arm(true);
+}
+
+bool attempt_again(bool failed, int error)
+{
+	const struct faults *faults = &run->faults;
+
+	faults_arm(false);
+	if (!failed)
+		attempted = NULL;
+	if (!failed)
+		return false;
+	if (!faults->happened)
+		conclude(WRONG_RESULT, "%s fails by itself: %s", attempted, strerror(error));
+	if (tries++)
+		conclude(NOT_AGAIN, "%s fails again: %s", attempted, strerror(error));
+	if (!is_told(faults, error))
+		conclude(WRONG_ERRNO, "%s fails with %s", attempted, strerrorname_np(error));
+	run->told = true;
+	if (happened_before && may_abandon)
+		longjmp(abandoned, 1);
+	if (happened_before)
+		conclude(WRONG_RESULT, "%s fails later: %s", attempted, strerror(error));
+	return true;
+}
+
+void abandon(int error)
+{
+	if (!run->faults.happened || !may_abandon)
+		conclude(WRONG_RESULT, "an event tells of a failure by itself: %s", strerror(error));
+	if (error && !is_told(&run->faults, error))
+		conclude(WRONG_ERRNO, "an event tells of %s", strerrorname_np(error));
+	run->told = true;
+	longjmp(abandoned, 1);
+}
+
+/* False if it was abandoned. */
+static bool run_once(void)
+{
+	volatile bool is_whole = false;
+
+	may_abandon = true;
+	if (setjmp(abandoned) == 0) {
+		scenario->run();
+		is_whole = true;
+	}
+	may_abandon = false;
+	scenario->clean();
+	end_peer();
+	return is_whole;
+}
+
+static bool is_settled(int fds)
+{
+	return count_fds(NULL) <= fds && faults_objects() == 0 && count_threads() == 1;
+}
+
+/* The first block that there are more of than in the run before. */
+static const struct faults_block *surplus(const struct run *before)
+{
+	for (size_t i = 0; i < run->count && i < FAULTS_BLOCKS; i++) {
+		const struct faults_block *block = &run->blocks[i];
+		int more = 0;
+
+		for (size_t j = 0; j < run->count && j < FAULTS_BLOCKS; j++)
+			more += run->blocks[j].place == block->place;
+		for (size_t j = 0; j < before->count && j < FAULTS_BLOCKS; j++)
+			more -= before->blocks[j].place == block->place;
+		if (more > 0)
+			return block;
+	}
+	return NULL;
+}
+
+static void check_account(int fds, const struct run *before)
+{
+	const struct faults_block *block;
+
+	for (int ms = 0; !is_settled(fds) && ms < SETTLE_MS; ms += PAUSE_MS)
+		sleep_ms(PAUSE_MS);
+	if (faults_objects())
+		conclude(LEAK_OBJECT, "%d objects of libibverbs are left", faults_objects());
+	if (count_fds(NULL) > fds)
+		conclude(LEAK_FD, "%d descriptors are left", count_fds(NULL) - fds);
+	run->count = faults_blocks(run->blocks, FAULTS_BLOCKS);
+	if (!before || run->count <= before->count)
+		return;
+	block = surplus(before);
+	conclude(LEAK_MEMORY, "%zu blocks are left, one of %zu bytes asked for at %#zx", run->count - before->count,
+		 block ? block->size : 0, block ? (size_t)block->place : 0);
+}
+
+void run_scenario(const struct scenario *wanted, struct run *result, const struct run *before)
+{
+	const struct rlimit no_core = { 0 };
+	int fds;
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	run = result;
+	scenario = wanted;
+	fds = count_fds(NULL);
+	faults_use(&run->faults);
+	faults_arm_others(scenario->others);
+	if (!run_once() && !run_once())
+		conclude(NOT_AGAIN, "abandoned twice");
+	check_account(fds, before);
+	conclude(GOOD, "good");
+}
