@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Diagnostics on standard error, off unless the environment variable `RDMACM_DEBUG` is set to something but 0.
 
+use crate::sys::environment;
 use std::fmt;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use std::time::Instant;
 /// Whether the user asked for diagnostics when the process started.
 pub fn enabled() -> bool {
     static ENABLED: OnceLock<bool> = OnceLock::new();
-    *ENABLED.get_or_init(|| std::env::var_os("RDMACM_DEBUG").is_some_and(|value| value != "0"))
+    *ENABLED.get_or_init(|| environment::read(c"RDMACM_DEBUG", |value| value != c"0").unwrap_or(false))
 }
 
 /// Prints one line if diagnostics are on.

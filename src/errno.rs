@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! The only error type below `capi`: a positive errno value.
 
+use std::collections::TryReserveError;
 use std::fmt;
 use std::io;
 
@@ -22,7 +23,7 @@ macro_rules! known {
 
 known! {
     EACCES, EADDRINUSE, EADDRNOTAVAIL, EAGAIN, EBADF, EBUSY, ECANCELED, ECONNREFUSED, ECONNRESET, EFAULT, EINTR,
-    EINVAL, EIO, EMFILE, ENFILE, ENODATA, ENODEV, ENOENT, ENOMEM, EOPNOTSUPP, EPERM, EPIPE, EPROTO, ETIMEDOUT,
+    EINVAL, EIO, EMFILE, ENFILE, ENOBUFS, ENODATA, ENODEV, ENOENT, ENOMEM, EOPNOTSUPP, EPERM, EPIPE, EPROTO, ETIMEDOUT,
 }
 
 impl Errno {
@@ -40,6 +41,12 @@ impl Errno {
         }
     }
 
+    /// Whether it tells of a moment rather than of what was asked: the same may succeed later.
+    pub fn is_passing(self) -> bool {
+        [Errno::EAGAIN, Errno::EINTR, Errno::EMFILE, Errno::ENFILE, Errno::ENOBUFS, Errno::ENOMEM]
+            .contains(&self)
+    }
+
     /// The positive value, to be stored in `errno`.
     pub fn raw(self) -> i32 {
         self.0
@@ -48,7 +55,17 @@ impl Errno {
 
 impl From<io::Error> for Errno {
     fn from(error: io::Error) -> Errno {
-        Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO))
+        match error.raw_os_error() {
+            Some(errno) => Errno::from_raw(errno),
+            None if error.kind() == io::ErrorKind::OutOfMemory => Errno::ENOMEM,
+            None => Errno::EIO,
+        }
+    }
+}
+
+impl From<TryReserveError> for Errno {
+    fn from(_: TryReserveError) -> Errno {
+        Errno::ENOMEM
     }
 }
 

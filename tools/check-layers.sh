@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 declare -A below=(
     [errno]=''
-    [diag]=''
+    [diag]='sys'
     [ctypes]=''
     [uapi]=''
     [sync]='errno'
@@ -17,7 +17,7 @@ declare -A below=(
     [resolve]='errno diag ctypes uapi sys sync'
     [cm]='errno diag ctypes uapi sys sync resolve ucma verbs'
     [rsocket]='errno diag ctypes uapi sys sync resolve ucma verbs cm'
-    [capi]='errno ctypes resolve cm rsocket'
+    [capi]='errno ctypes sync resolve cm rsocket'
     [fuzz]='errno diag ctypes uapi sys sync resolve ucma verbs cm rsocket capi'
 )
 

@@ -5,7 +5,7 @@ use super::{borrow, ret};
 use crate::cm;
 use crate::ctypes::{rdma_addrinfo, rdma_cm_id};
 use crate::errno::Errno;
-use crate::resolve::{List, list};
+use crate::resolve::{Failure, List, list};
 use std::ffi::{c_char, c_int};
 use std::ptr;
 
@@ -42,7 +42,10 @@ pub unsafe extern "C" fn rdma_getaddrinfo(
     // SAFETY: the caller's promise.
     let (node, service, hints) =
         unsafe { (borrow::optional_text(node), borrow::optional_text(service), borrow::hints(hints)) };
-    let found = cm::addrinfo::search(node, service, hints.as_ref()).and_then(|found| Ok(List::of(&found)?));
+    let found = hints
+        .map_err(Failure::from)
+        .and_then(|hints| cm::addrinfo::search(node, service, hints.as_ref()))
+        .and_then(|found| Ok(List::of(&found)?));
     let (list, code) = match found {
         Ok(list) => (list.into_raw(), 0),
         Err(failure) => (ptr::null_mut(), ret::code(failure.code, failure.errno)),
@@ -78,7 +81,7 @@ pub unsafe extern "C" fn rdma_resolve_addrinfo(
     let (id, node, service, hints) = unsafe {
         (borrow::id(id), borrow::optional_text(node), borrow::optional_text(service), borrow::hints(hints))
     };
-    ret::status(id.and_then(|id| cm::addrinfo::resolve(id, node, service, hints.as_ref())))
+    ret::status(id.and_then(|id| cm::addrinfo::resolve(id, node, service, hints?.as_ref())))
 }
 
 /// Stores the list that rdma_resolve_addrinfo() found at info, to be freed with rdma_freeaddrinfo(). Each list can be
@@ -97,8 +100,8 @@ pub unsafe extern "C" fn rdma_query_addrinfo(id: *mut rdma_cm_id, info: *mut *mu
         return ret::status(Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
-    let found = unsafe { borrow::id(id) }.and_then(|id| id.resolution().take());
-    ret::status(found.and_then(|found| List::of(&found)).map(|list| {
+    let found = unsafe { borrow::id(id) }.and_then(|id| id.resolution().take(|found| List::of(found)));
+    ret::status(found.map(|list| {
         // SAFETY: checked for NULL; the caller promises the rest.
         unsafe { *info = list.into_raw() };
     }))

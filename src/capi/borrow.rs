@@ -8,10 +8,10 @@ use crate::cm::id::CmId;
 use crate::ctypes::{rdma_addrinfo, rdma_cm_id, rdma_conn_param, rdma_event_channel};
 use crate::errno::{Errno, Result};
 use crate::resolve::AddrInfo;
+use crate::sync::Shared;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::slice;
-use std::sync::Arc;
 
 /// The id behind a pointer, for the length of a call.
 ///
@@ -29,13 +29,10 @@ pub unsafe fn id<'a>(id: *mut rdma_cm_id) -> Result<&'a CmId> {
 /// # Safety
 ///
 /// NULL, or an id that is not destroyed.
-pub unsafe fn owned_id(id: *mut rdma_cm_id) -> Result<Arc<CmId>> {
+pub unsafe fn owned_id(id: *mut rdma_cm_id) -> Result<Shared<CmId>> {
     let id = NonNull::new(id.cast::<CmId>()).ok_or(Errno::EINVAL)?;
-    // SAFETY: the pointer came from an Arc whose reference stands for the application's.
-    unsafe {
-        Arc::increment_strong_count(id.as_ptr());
-        Ok(Arc::from_raw(id.as_ptr()))
-    }
+    // SAFETY: the pointer came from a reference, of which there is one that stands for the application's.
+    Ok(unsafe { Shared::another(id) })
 }
 
 /// The channel behind a pointer, for the length of a call.
@@ -55,13 +52,10 @@ pub unsafe fn channel<'a>(channel: *mut rdma_event_channel) -> Result<&'a Channe
 /// # Safety
 ///
 /// NULL, or a channel that is not destroyed.
-pub unsafe fn owned_channel(channel: *mut rdma_event_channel) -> Option<Arc<Channel>> {
+pub unsafe fn owned_channel(channel: *mut rdma_event_channel) -> Option<Shared<Channel>> {
     let channel = NonNull::new(channel.cast::<Channel>())?;
-    // SAFETY: the pointer came from an Arc whose reference is the application's.
-    unsafe {
-        Arc::increment_strong_count(channel.as_ptr());
-        Some(Arc::from_raw(channel.as_ptr()))
-    }
+    // SAFETY: the pointer came from the reference that is the application's.
+    Some(unsafe { Shared::another(channel) })
 }
 
 /// The bytes of an address. EINVAL for a family that the connection manager does not know.
@@ -114,48 +108,51 @@ pub unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// A copy of the hints for a search: all but the names and the connection data, which are none. NULL means none.
+/// A copy of the hints for a search: all but the names and the connection data, which are none. NULL means none; ENOMEM
+/// without memory.
 ///
 /// # Safety
 ///
 /// NULL, or an entry whose addresses and route are each NULL or as long as the entry says.
-pub unsafe fn hints(info: *const rdma_addrinfo) -> Option<AddrInfo> {
+pub unsafe fn hints(info: *const rdma_addrinfo) -> Result<Option<AddrInfo>> {
+    // SAFETY: the caller's promise.
+    let Some(info) = (unsafe { info.as_ref() }) else { return Ok(None) };
     // SAFETY: the caller's promise.
     unsafe {
-        info.as_ref().map(|info| AddrInfo {
+        Ok(Some(AddrInfo {
             flags: info.ai_flags,
             family: info.ai_family,
             qp_type: info.ai_qp_type,
             port_space: info.ai_port_space,
-            source: copy(info.ai_src_addr.cast(), info.ai_src_len as usize),
-            destination: copy(info.ai_dst_addr.cast(), info.ai_dst_len as usize),
-            route: copy(info.ai_route, info.ai_route_len),
+            source: copy(info.ai_src_addr.cast(), info.ai_src_len as usize)?,
+            destination: copy(info.ai_dst_addr.cast(), info.ai_dst_len as usize)?,
+            route: copy(info.ai_route, info.ai_route_len)?,
             connect: Vec::new(),
-        })
+        }))
     }
 }
 
-/// A copy of an entry, without its names. EINVAL for NULL.
+/// A copy of an entry, without its names. EINVAL for NULL, ENOMEM without memory.
 ///
 /// # Safety
 ///
 /// NULL, or an entry whose addresses, route and connection data are each NULL or as long as the entry says.
 pub unsafe fn addrinfo(info: *const rdma_addrinfo) -> Result<AddrInfo> {
     // SAFETY: the caller's promise.
-    let copied = unsafe { hints(info) }.ok_or(Errno::EINVAL)?;
+    let copied = unsafe { hints(info) }?.ok_or(Errno::EINVAL)?;
     // SAFETY: not NULL, or there were no hints; the caller promises the rest.
-    let connect = unsafe { copy((*info).ai_connect, (*info).ai_connect_len) };
+    let connect = unsafe { copy((*info).ai_connect, (*info).ai_connect_len)? };
     Ok(AddrInfo { connect, ..copied })
 }
 
-/// Nothing for NULL.
+/// Nothing for NULL. ENOMEM without memory.
 ///
 /// # Safety
 ///
 /// NULL, or readable for that length.
-unsafe fn copy(place: *const c_void, length: usize) -> Vec<u8> {
+unsafe fn copy(place: *const c_void, length: usize) -> Result<Vec<u8>> {
     // SAFETY: the caller's promise.
-    unsafe { bytes(place, length) }.map(<[u8]>::to_vec).unwrap_or_default()
+    AddrInfo::copy_of(unsafe { bytes(place, length) }.unwrap_or_default())
 }
 
 /// What the application offers its peer; None for NULL.

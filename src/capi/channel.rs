@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Event channels.
 
-use super::{borrow, ret};
+use super::ret;
 use crate::cm::channel::Channel;
 use crate::ctypes::rdma_event_channel;
-use std::sync::Arc;
+use crate::sync::Shared;
+use std::ptr::NonNull;
 
 /// Opens an event channel.
 ///
@@ -17,11 +18,7 @@ use std::sync::Arc;
 #[unsafe(no_mangle)]
 pub extern "C" fn rdma_create_event_channel() -> *mut rdma_event_channel {
     // The application's reference: rdma_destroy_event_channel() takes it back.
-    ret::pointer(Channel::open().map(|channel| {
-        let pointer = Channel::for_application(&channel);
-        std::mem::forget(channel);
-        pointer
-    }))
+    ret::pointer(Channel::open().map(|channel| Shared::into_raw(channel).cast()))
 }
 
 /// Closes an event channel. Destroy or migrate its ids before.
@@ -34,9 +31,7 @@ pub extern "C" fn rdma_create_event_channel() -> *mut rdma_event_channel {
 /// NULL, or a channel of rdma_create_event_channel() that no thread uses but by waiting on it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_destroy_event_channel(channel: *mut rdma_event_channel) {
-    // SAFETY: the caller's promise.
-    let Some(channel) = (unsafe { borrow::owned_channel(channel) }) else { return };
-    Channel::destroy(&channel);
-    // SAFETY: this is the application's reference, which is not used any more. `channel` holds another one.
-    unsafe { Arc::decrement_strong_count(Arc::as_ptr(&channel)) };
+    let Some(channel) = NonNull::new(channel.cast::<Channel>()) else { return };
+    // SAFETY: the pointer came from rdma_create_event_channel(), and is not used any more.
+    Channel::destroy(&unsafe { Shared::from_raw(channel) });
 }

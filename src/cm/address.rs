@@ -3,6 +3,7 @@
 
 use super::family::{self, Commands};
 use super::id::CmId;
+use super::unfinished::Step;
 use super::{option, query, synchronous};
 use crate::ctypes::{
     RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR,
@@ -21,7 +22,7 @@ pub fn bind(id: &CmId, address: &[u8]) -> Result<()> {
     let fd = id.fd();
     let commands = Commands::of_kernel(fd)?;
     let size = family::size(family::family(address), commands)?;
-    let bound = match commands {
+    let command = || match commands {
         Commands::AnyFamily => {
             let addr = family::storage(address);
             ucma::order(&fd, Bind { id: id.handle(), addr_size: size as u16, reserved: 0, addr })
@@ -30,8 +31,8 @@ pub fn bind(id: &CmId, address: &[u8]) -> Result<()> {
             ucma::order(&fd, BindIp { response: 0, addr: family::ip(address), id: id.handle() })
         }
     };
-    bound.map_err(|error| if is_port_taken(error, address) { Errno::EADDRINUSE } else { error })?;
-    query::bound(id)
+    let bound = id.unfinished().take(Step::Bind, command, || query::bound(id));
+    bound.map_err(|error| if is_port_taken(error, address) { Errno::EADDRINUSE } else { error })
 }
 
 /// The kernel calls an address not available also where its port is taken, if one of the two ids in question is bound
@@ -50,7 +51,7 @@ pub fn resolve(id: &CmId, source: Option<&[u8]>, destination: &[u8], timeout_ms:
     let destination_size = size(destination)?;
     let source_size = source.map_or(Ok(0), size)?;
     let source = source.unwrap_or_default();
-    match commands {
+    let command = || match commands {
         Commands::AnyFamily => ucma::order(
             &fd,
             ResolveAddr {
@@ -62,7 +63,7 @@ pub fn resolve(id: &CmId, source: Option<&[u8]>, destination: &[u8], timeout_ms:
                 dst_addr: family::storage(destination),
                 ..FromZeros::new_zeroed()
             },
-        )?,
+        ),
         Commands::IpOnly => ucma::order(
             &fd,
             ResolveIp {
@@ -71,20 +72,27 @@ pub fn resolve(id: &CmId, source: Option<&[u8]>, destination: &[u8], timeout_ms:
                 id: id.handle(),
                 timeout_ms,
             },
-        )?,
-    }
-    id.set_destination(destination);
-    synchronous::complete(id, &[RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDR_ERROR])
+        ),
+    };
+    id.unfinished().take(Step::ResolveAddress, command, || {
+        id.set_destination(destination);
+        synchronous::complete_step(id, &[RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDR_ERROR])
+    })?
 }
 
 /// Starts to find the path to the destination. An id with a channel of its own waits for the result. EINVAL for an id
 /// that is not bound to a device.
 pub fn resolve_route(id: &CmId, timeout_ms: u32) -> Result<()> {
     let device = id.device().ok_or(Errno::EINVAL)?;
-    if !device.is_ib() || !take_known_route(id, timeout_ms) {
-        ucma::order(&id.fd(), ResolveRoute { id: id.handle(), timeout_ms })?;
-    }
-    synchronous::complete(id, &[RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR])
+    let command = || {
+        if device.is_ib() && take_known_route(id, timeout_ms) {
+            return Ok(());
+        }
+        ucma::order(&id.fd(), ResolveRoute { id: id.handle(), timeout_ms })
+    };
+    id.unfinished().take(Step::ResolveRoute, command, || {
+        synchronous::complete_step(id, &[RDMA_CM_EVENT_ROUTE_RESOLVED, RDMA_CM_EVENT_ROUTE_ERROR])
+    })?
 }
 
 /// Gives the id the path that ibacm knows. False without one.
@@ -93,8 +101,11 @@ fn take_known_route(id: &CmId, timeout_ms: u32) -> bool {
         return false;
     }
     let (source, destination) = id.addresses();
-    let ends =
-        AddrInfo { source: source.0.to_vec(), destination: destination.0.to_vec(), ..AddrInfo::default() };
+    let (Ok(source), Ok(destination)) = (AddrInfo::copy_of(&source.0), AddrInfo::copy_of(&destination.0))
+    else {
+        return false;
+    };
+    let ends = AddrInfo { source, destination, ..AddrInfo::default() };
     let limit = Duration::from_millis(timeout_ms.max(1).into());
     let answer = ibacm::ask(&ends, &AddrInfo::default(), limit);
     answer.is_some_and(|answer| !answer.paths.is_empty() && option::set_path(id, &answer.paths).is_ok())

@@ -7,6 +7,7 @@ use crate::ctypes::{RAI_DNS, RAI_FAMILY, RAI_PASSIVE, RAI_SA, RDMA_CM_EVENT_ADDR
 use crate::errno::Errno;
 use crate::resolve::{AddrInfo, Failure, ib, ibacm, names};
 use crate::sync::Lock;
+use crate::sys::memory;
 use crate::uapi::AF_IB;
 use crate::ucma;
 use std::ffi::{CStr, c_int};
@@ -30,32 +31,35 @@ pub fn search(
     let mut entries = if node.is_some() || service.is_some() {
         names::look_up(node, service, hints)?
     } else {
-        vec![AddrInfo { source: Vec::new(), route: Vec::new(), ..given.clone() }]
+        let entry = AddrInfo { source: Vec::new(), route: Vec::new(), ..given.copy()? };
+        memory::collect([entry])?
     };
     for entry in &mut entries {
         if entry.source.is_empty() {
-            entry.source.clone_from(&given.source);
+            entry.source = AddrInfo::copy_of(&given.source)?;
         }
     }
-    add_route(&mut entries, given);
+    add_route(&mut entries, given)?;
     Ok(entries)
 }
 
 /// Adds what ibacm knows about the way to the first entry: its source and route, and an entry more that has the same as
 /// AF_IB addresses. Programs that did not ask for that family take the first entry for an IP address: so it is the last.
-fn add_route(entries: &mut Vec<AddrInfo>, hints: &AddrInfo) {
-    let Some(first) = entries.first_mut().filter(|first| !first.has(RAI_PASSIVE)) else { return };
-    let Some(answer) = ibacm::ask(first, hints, ibacm::LIMIT) else { return };
+fn add_route(entries: &mut Vec<AddrInfo>, hints: &AddrInfo) -> Result<(), Errno> {
+    let Some(first) = entries.first_mut().filter(|first| !first.has(RAI_PASSIVE)) else { return Ok(()) };
+    let Some(answer) = ibacm::ask(first, hints, ibacm::LIMIT) else { return Ok(()) };
     if first.source.is_empty() {
         first.source = answer.source.unwrap_or_default();
     }
     first.route = answer.paths;
-    let Some(twin) = ib::twin(first).filter(|_| family::is_ib_known()) else { return };
+    let Some(twin) = ib::twin(first)?.filter(|_| family::is_ib_known()) else { return Ok(()) };
+    entries.try_reserve(1)?;
     if hints.has(RAI_FAMILY) && hints.family == c_int::from(AF_IB) {
         entries.insert(0, twin);
     } else {
         entries.push(twin);
     }
+    Ok(())
 }
 
 /// The service that RAI_SA looks for. EOPNOTSUPP for anything else at the same time, EINVAL without a service.
@@ -106,16 +110,13 @@ impl Resolution {
         *self.0.lock() = State::Found(found);
     }
 
-    /// The result. ENOENT without one.
-    pub fn take(&self) -> Result<Vec<AddrInfo>, Errno> {
+    /// What `make` makes of the result, which is taken if that succeeds. ENOENT without one.
+    pub fn take<R>(&self, make: impl FnOnce(&mut Vec<AddrInfo>) -> Result<R, Errno>) -> Result<R, Errno> {
         let mut state = self.0.lock();
-        match std::mem::take(&mut *state) {
-            State::Found(found) => Ok(found),
-            other => {
-                *state = other;
-                Err(Errno::ENOENT)
-            }
-        }
+        let State::Found(found) = &mut *state else { return Err(Errno::ENOENT) };
+        let made = make(found)?;
+        *state = State::Idle;
+        Ok(made)
     }
 }
 
@@ -155,16 +156,18 @@ mod tests {
     #[test]
     fn one_search_at_a_time_and_its_result_once() {
         let resolution = Resolution::default();
-        assert_eq!(resolution.take().err(), Some(Errno::ENOENT));
+        let take = || resolution.take(|found| Ok(found.len()));
+        assert_eq!(take().err(), Some(Errno::ENOENT));
         assert_eq!(resolution.begin(), Ok(()));
         assert_eq!(resolution.begin(), Err(Errno::EBUSY));
-        assert_eq!(resolution.take().err(), Some(Errno::ENOENT));
+        assert_eq!(take().err(), Some(Errno::ENOENT));
         resolution.fail();
         assert_eq!(resolution.begin(), Ok(()));
         resolution.succeed(vec![AddrInfo::default()]);
         assert_eq!(resolution.begin(), Err(Errno::EBUSY));
-        assert_eq!(resolution.take().map(|found| found.len()), Ok(1));
-        assert_eq!(resolution.take().err(), Some(Errno::ENOENT));
+        assert_eq!(resolution.take(|_| Err::<(), _>(Errno::ENOMEM)), Err(Errno::ENOMEM));
+        assert_eq!(take(), Ok(1));
+        assert_eq!(take().err(), Some(Errno::ENOENT));
         assert_eq!(resolution.begin(), Ok(()));
     }
 }

@@ -43,6 +43,8 @@ struct Waiting {
     /// The kernel's numbers of the hidden ids, in the order in which they ring. They are not more than the events. While
     /// the lock is free all have rung but those whose writers still wait for that.
     bells: VecDeque<u32>,
+    /// Events of moving ids that there must be room for.
+    expected: usize,
 }
 
 struct UserEvent {
@@ -65,7 +67,7 @@ pub fn write(id: &CmId, written: Written) -> Result<()> {
         }
         USED.store(true, Ordering::Relaxed);
         let mut waiting = channel.bells().0.lock();
-        waiting.events.try_reserve(1).map_err(|_| Errno::ENOMEM)?;
+        waiting.make_room(1)?;
         waiting.events.push_back(UserEvent { id: id.key(), written });
         let hung = waiting.hang(channel.fd()).inspect_err(|_| {
             // If a bell cannot be hung, the last event has none.
@@ -91,7 +93,7 @@ pub fn answer(channel: &Channel, bell: u32, public: &mut rdma_cm_event) -> Optio
             // Under the lock: who finds the event gone must find it in the account.
             id.ledger().expect();
         }
-        let _ = wake::end(channel.fd(), bell);
+        wake::end_hidden(channel.fd(), bell);
         waiting.refill(channel.fd());
         drop(waiting);
         decode::written(id?, event.written, public)
@@ -105,7 +107,7 @@ pub fn withdraw(id: &CmId) {
         return;
     }
     let channel = id.channel();
-    uncancellable(|| channel.bells().0.lock().remove(id.key(), channel.fd()));
+    uncancellable(|| channel.bells().0.lock().remove(id.key(), channel.fd(), drop));
 }
 
 /// Runs `migrate`, which moves the id from one channel to another, then moves its user events: from then on nobody gets
@@ -119,19 +121,52 @@ pub fn move_along<R>(
     uncancellable(|| {
         let _staying = id.staying().lock();
         let mut waiting = from.bells().0.lock();
-        let result = migrate()?;
-        let moved = waiting.remove(id.key(), from.fd());
-        drop(waiting);
-        if !moved.is_empty() {
-            let mut waiting = to.bells().0.lock();
-            waiting.events.extend(moved);
-            waiting.refill(to.fd());
+        // What has moved cannot be turned away: there has to be room before.
+        let count = waiting.count(id.key());
+        let mut moved = Vec::new();
+        moved.try_reserve(count)?;
+        if count > 0 {
+            to.bells().0.lock().expect(count)?;
         }
-        Ok(result)
+        let result = migrate();
+        if result.is_ok() {
+            waiting.remove(id.key(), from.fd(), |event| moved.push(event));
+        }
+        drop(waiting);
+        if count > 0 {
+            to.bells().0.lock().take_over(moved, count, to.fd());
+        }
+        result
     })
 }
 
 impl Waiting {
+    /// Makes room for that many events more, besides those that are expected. ENOMEM without memory.
+    fn make_room(&mut self, count: usize) -> Result<()> {
+        self.events.try_reserve(self.expected + count)?;
+        Ok(())
+    }
+
+    /// That many events will come, for which there has to be room until then. ENOMEM without memory.
+    fn expect(&mut self, count: usize) -> Result<()> {
+        self.make_room(count)?;
+        self.expected += count;
+        Ok(())
+    }
+
+    /// Events of a moved id, of which that many were expected.
+    fn take_over(&mut self, moved: Vec<UserEvent>, expected: usize, fd: Fd) {
+        self.expected -= expected;
+        if !moved.is_empty() {
+            self.events.extend(moved);
+            self.refill(fd);
+        }
+    }
+
+    fn count(&self, id: Key) -> usize {
+        self.events.iter().filter(|event| event.id == id).count()
+    }
+
     /// Hangs bells for the events that have none, as far as there is need, and tells how many.
     fn hang(&mut self, fd: Fd) -> Result<usize> {
         // Where the kernel has the command, the next event may come by it, and must not overtake one without a bell.
@@ -141,6 +176,7 @@ impl Waiting {
             return Ok(0);
         }
         for _ in hung..wanted {
+            self.bells.try_reserve(1)?;
             self.bells.push_back(wake::ring(fd, hidden::BELL)?);
         }
         Ok(wanted.saturating_sub(hung))
@@ -164,29 +200,34 @@ impl Waiting {
 
     /// Takes out all events of the id, and bells that hang in their places: as many as there are too many then. Others
     /// stay for events that have none, so that the channel is readable all the time.
-    fn remove(&mut self, id: Key, fd: Fd) -> Vec<UserEvent> {
-        let stay = self.events.iter().filter(|event| event.id != id).count();
-        let mut surplus = self.bells.len().saturating_sub(stay);
-        let (mut bells, mut removed) = (std::mem::take(&mut self.bells).into_iter(), Vec::new());
-        for event in std::mem::take(&mut self.events) {
-            let mut bell = bells.next();
+    fn remove(&mut self, id: Key, fd: Fd, mut removed: impl FnMut(UserEvent)) {
+        let going = self.count(id);
+        if going == 0 {
+            return;
+        }
+        let mut surplus = self.bells.len().saturating_sub(self.events.len() - going);
+        let mut bells = self.bells.len();
+        // Each goes once from the front to the back, for which there is room.
+        for _ in 0..self.events.len() {
+            let Some(event) = self.events.pop_front() else { break };
+            let mut bell = if bells > 0 { self.bells.pop_front() } else { None };
+            bells = bells.saturating_sub(1);
             if event.id == id {
-                removed.push(event);
+                removed(event);
                 if surplus > 0
                     && let Some(bell) = bell.take()
                 {
                     surplus -= 1;
-                    let _ = wake::end(fd, bell);
+                    wake::end_hidden(fd, bell);
                 }
             } else {
                 self.events.push_back(event);
             }
-            self.bells.extend(bell);
+            if let Some(bell) = bell {
+                self.bells.push_back(bell);
+            }
         }
-        if !removed.is_empty() {
-            self.refill(fd);
-        }
-        removed
+        self.refill(fd);
     }
 }
 
@@ -204,7 +245,13 @@ mod tests {
     fn waiting(ids: &[u64], bells: u32) -> Waiting {
         let written = |arg| Written { event: RDMA_CM_EVENT_USER, status: 0, arg };
         let event = |(arg, id): (u64, &u64)| UserEvent { id: Key::from_raw(*id), written: written(arg) };
-        Waiting { events: (0..).zip(ids).map(event).collect(), bells: (0..bells).collect() }
+        Waiting { events: (0..).zip(ids).map(event).collect(), bells: (0..bells).collect(), expected: 0 }
+    }
+
+    fn removed(waiting: &mut Waiting, id: u64) -> Vec<u64> {
+        let mut removed = Vec::new();
+        waiting.remove(Key::from_raw(id), NOWHERE, |event| removed.push(event));
+        args(&removed)
     }
 
     fn args<'a>(events: impl IntoIterator<Item = &'a UserEvent>) -> Vec<u64> {
@@ -224,7 +271,7 @@ mod tests {
     #[test]
     fn the_events_of_an_id_go_with_the_bells_in_their_places() {
         let mut waiting = waiting(&[ONE, OTHER, ONE, OTHER], 4);
-        assert_eq!(args(&waiting.remove(Key::from_raw(ONE), NOWHERE)), [0, 2]);
+        assert_eq!(removed(&mut waiting, ONE), [0, 2]);
         assert_eq!(args(&waiting.events), [1, 3]);
         assert_eq!(waiting.bells, [1, 3]);
         assert!(waiting.take(0).is_none());
@@ -234,7 +281,7 @@ mod tests {
     #[test]
     fn bells_that_are_set_free_serve_events_that_had_none() {
         let mut waiting = waiting(&[ONE, OTHER, ONE, OTHER, OTHER], 4);
-        assert_eq!(args(&waiting.remove(Key::from_raw(ONE), NOWHERE)), [0, 2]);
+        assert_eq!(removed(&mut waiting, ONE), [0, 2]);
         assert_eq!(args(&waiting.events), [1, 3, 4]);
         assert_eq!(waiting.bells, [1, 2, 3]);
     }

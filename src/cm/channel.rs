@@ -3,17 +3,17 @@
 
 use super::bell::Bells;
 use super::event::{Handed, Spare};
+use super::line::Line;
 use super::{id, waiter, wake};
 use crate::ctypes::rdma_event_channel;
 use crate::errno::{Errno, Result};
-use crate::sync::{Condition, Lock};
+use crate::sync::{Condition, Lock, Shared};
 use crate::sys::device;
 use crate::sys::thread::uncancellable;
 use crate::ucma::{self, Fd};
-use std::collections::VecDeque;
-use std::os::fd::{IntoRawFd, RawFd};
-use std::ptr;
-use std::sync::Arc;
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
+use std::ptr::{self, NonNull};
+
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub struct Channel {
     state: AtomicU32,
     spare: Spare,
     /// Events that a synchronous call met while it waited for its own.
-    deferred: Lock<VecDeque<Handed>>,
+    deferred: Lock<Line>,
     has_deferred: AtomicBool,
     /// Set by [`Channel::destroy`], for the threads that are still inside.
     kept: AtomicPtr<Channel>,
@@ -48,11 +48,12 @@ pub struct Channel {
 const _: () = assert!(size_of::<rdma_event_channel>() == size_of::<AtomicI32>());
 
 impl Channel {
-    /// A channel on a new descriptor of the connection manager.
-    pub fn open() -> Result<Arc<Channel>> {
-        let fd = ucma::node::open()?.into_raw_fd();
-        Ok(Arc::new(Channel {
-            fd: AtomicI32::new(fd),
+    /// A channel on a new descriptor of the connection manager. ENOMEM without memory; else as for
+    /// [`node::open`](ucma::node::open).
+    pub fn open() -> Result<Shared<Channel>> {
+        let fd = ucma::node::open()?;
+        let channel = Shared::try_new(Channel {
+            fd: AtomicI32::new(fd.as_raw_fd()),
             state: AtomicU32::new(0),
             spare: Spare::default(),
             deferred: Lock::default(),
@@ -61,12 +62,14 @@ impl Channel {
             leaving: Lock::new(()),
             left: Condition::new(),
             bells: Bells::default(),
-        }))
+        })?;
+        let _ = fd.into_raw_fd();
+        Ok(channel)
     }
 
-    /// For the application. Of this pointer an [`Arc`] can be made again.
-    pub fn for_application(channel: &Arc<Channel>) -> *mut rdma_event_channel {
-        Arc::as_ptr(channel).cast_mut().cast()
+    /// For the application. Of this pointer a reference can be made again.
+    pub fn for_application(channel: &Shared<Channel>) -> *mut rdma_event_channel {
+        Shared::as_ptr(channel).cast()
     }
 
     /// Where commands go. EBADF comes back once the channel is destroyed.
@@ -89,7 +92,7 @@ impl Channel {
     /// wake-up in the kernel, so that the descriptor stays readable.
     pub fn put_off(&self, event: Handed) {
         let mut deferred = self.deferred.lock();
-        deferred.push_back(event);
+        deferred.push(event);
         self.has_deferred.store(true, Ordering::Release);
     }
 
@@ -101,7 +104,8 @@ impl Channel {
         }
         uncancellable(|| {
             for _ in 0..wake_ups {
-                let _ = wake::one_waiter(self.fd());
+                // Nobody can be told of a failure, so it is tried again.
+                let _ = wake::one_waiter(self.fd()).or_else(|_| wake::one_waiter(self.fd()));
             }
             if wake::is_command_missing() {
                 wake::wait_until_rung(self.fd());
@@ -115,10 +119,9 @@ impl Channel {
             return None;
         }
         let mut deferred = self.deferred.lock();
-        let position = deferred.iter().position(is_wanted)?;
-        let event = deferred.remove(position);
+        let event = deferred.take(is_wanted)?;
         self.has_deferred.store(!deferred.is_empty(), Ordering::Release);
-        event
+        Some(event)
     }
 
     /// An event was taken from the kernel: those that were put off come first.
@@ -130,8 +133,8 @@ impl Channel {
     #[cold]
     fn exchange_deferred(&self, event: Handed) -> Handed {
         let mut deferred = self.deferred.lock();
-        deferred.push_back(event);
-        let first = deferred.pop_front().unwrap_or(event);
+        deferred.push(event);
+        let first = deferred.take(|_| true).unwrap_or(event);
         first.hold();
         first
     }
@@ -168,10 +171,10 @@ impl Channel {
     }
 
     /// Closes the channel and ends every thread that waits on it. A thread that cannot leave keeps the channel's memory.
-    pub fn destroy(channel: &Arc<Channel>) {
+    pub fn destroy(channel: &Shared<Channel>) {
         // A thread that is cancelled, or interrupted by a signal, may be the one that destroys what it waited on.
         waiter::withdraw(channel);
-        channel.kept.store(Arc::into_raw(Arc::clone(channel)).cast_mut(), Ordering::SeqCst);
+        channel.kept.store(Shared::into_raw(Shared::clone(channel)), Ordering::SeqCst);
         let waiting = channel.state.fetch_or(CLOSED, Ordering::SeqCst) & !CLOSED;
         // Where no wake-up can be sent, as in the child of a fork, whose parent has the waiting threads, closing the
         // descriptor is all that is left.
@@ -195,9 +198,9 @@ impl Channel {
     /// Gives up the reference that threads inside a destroyed channel live on: the last of them, or nobody, is left.
     fn release(&self) {
         let kept = self.kept.swap(ptr::null_mut(), Ordering::SeqCst);
-        if !kept.is_null() {
-            // SAFETY: destroy() made the pointer from an Arc, and it was just taken out.
-            drop(unsafe { Arc::from_raw(kept) });
+        if let Some(kept) = NonNull::new(kept) {
+            // SAFETY: destroy() made the pointer from a reference, and it was just taken out.
+            drop(unsafe { Shared::from_raw(kept) });
         }
     }
 }

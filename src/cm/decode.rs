@@ -16,18 +16,19 @@ use crate::ctypes::{
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
+use crate::sync::Shared;
 use crate::sys::thread::uncancellable;
 use crate::uapi::{EventReply, MAX_PRIVATE_DATA};
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Fills `public` with the event that the reply tells of; `id` is the one that it names. None for an event that is not
 /// for the application, which is then accounted for; so is one that fails.
 #[inline(always)]
 pub fn decode(
-    id: Arc<CmId>,
+    id: Shared<CmId>,
     reply: &EventReply,
     public: &mut rdma_cm_event,
     private_data: &mut PrivateData,
@@ -55,7 +56,7 @@ pub fn decode(
 #[cold]
 #[inline(never)]
 fn decode_own(
-    id: Arc<CmId>,
+    id: Shared<CmId>,
     reply: &EventReply,
     public: &mut rdma_cm_event,
     private_data: &mut PrivateData,
@@ -120,7 +121,7 @@ fn decode_own(
 }
 
 /// Fills `public` with an event that was written, but not to the kernel. None if it is not for the application.
-pub fn written(id: Arc<CmId>, written: Written, public: &mut rdma_cm_event) -> Option<About> {
+pub fn written(id: Shared<CmId>, written: Written, public: &mut rdma_cm_event) -> Option<About> {
     public.event = written.event;
     public.status = written.status;
     public.param = NO_PARAM;
@@ -163,7 +164,7 @@ fn answered(id: &CmId, reply: &EventReply, public: &mut rdma_cm_event) {
 
 /// The event of a request is about a new id. If that cannot be made the request is refused here. The owner of a
 /// synchronous listener asks for the next request and is told; others just do not see it.
-fn requested(listener: Arc<CmId>, reply: &EventReply) -> Result<Option<About>> {
+fn requested(listener: Shared<CmId>, reply: &EventReply) -> Result<Option<About>> {
     match new_id(&listener, reply) {
         Ok(id) => Ok(Some(About { id, listener: Some(listener) })),
         Err(error) => {
@@ -181,7 +182,7 @@ fn requested(listener: Arc<CmId>, reply: &EventReply) -> Result<Option<About>> {
     }
 }
 
-fn new_id(listener: &CmId, reply: &EventReply) -> Result<Arc<CmId>> {
+fn new_id(listener: &CmId, reply: &EventReply) -> Result<Shared<CmId>> {
     let remote = ibv_ece { vendor_id: reply.ece.vendor_id, options: reply.ece.attr_mod, comp_mask: 0 };
     let connection = Connection::requested(reply.param.conn(), remote);
     let id = CmId::of_request(listener, reply.id, connection)?;

@@ -8,6 +8,7 @@ use crate::ctypes::{
 };
 use crate::diag;
 use crate::errno::{Errno, Result};
+use crate::sys::memory;
 use crate::sys::nodes::{self, Node};
 use crate::verbs::{self, Context, DeviceList, ProtectionDomain, XrcDomain};
 use std::sync::OnceLock;
@@ -98,16 +99,17 @@ pub(super) fn open(device: &verbs::Device<'_>) -> Result<InUse> {
             device.node()
         ));
         // What the process is short of comes back; of the device nothing is to be expected.
-        if matches!(error, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM) { error } else { Errno::ENODEV }
+        if error.is_passing() { error } else { Errno::ENODEV }
     })?;
-    Ok(pool::enter(opened))
+    pool::enter(opened)
 }
 
 impl Device {
     fn open(name: Name, device: &verbs::Device<'_>) -> Result<Device> {
         let context = device.open()?;
         let attributes = context.attributes()?;
-        let link_layers = (1..=attributes.phys_port_cnt).map(|port| context.link_layer(port)).collect();
+        let link_layers =
+            memory::collect((1..=attributes.phys_port_cnt).map(|port| context.link_layer(port)))?;
         // As the C library has it: the fields of the messages are bytes.
         let limits = Limits {
             responder_resources: attributes.max_qp_rd_atom as u8,
@@ -201,9 +203,9 @@ impl Device {
         self.removed.load(Ordering::Relaxed)
     }
 
-    /// Whether the application has objects of its own on the device, in the shared domains or outside. None if the kernel
+    /// Whether the application has objects of its own on the device, in the shared domains or outside. An error if the kernel
     /// does not tell.
-    pub(super) fn has_objects(&self) -> Option<bool> {
+    pub(super) fn has_objects(&self) -> Result<bool> {
         let (pd, xrcd) = (self.pd.get().is_some(), self.xrcd.get().is_some());
         self.context.has_more_than(usize::from(pd), usize::from(xrcd))
     }

@@ -6,7 +6,7 @@ use super::pool::InUse;
 use crate::ctypes::ibv_context;
 use crate::errno::Result;
 use crate::sync::Lock;
-use crate::sys::memory::Array;
+use crate::sys::memory::{self, Array};
 use crate::verbs::DeviceList;
 use std::ptr;
 
@@ -16,16 +16,24 @@ type List = (Array<*mut ibv_context>, Vec<InUse>);
 static LISTS: Lock<Vec<List>> = Lock::new(Vec::new());
 
 /// Opens all devices, in the order of the kernel's numbers. Returns an array of contexts that ends with NULL, and the
-/// number of them. Devices that cannot be opened are left out.
+/// number of them. Devices that cannot be opened are left out; but ENOMEM, EMFILE or ENFILE if it is for lack of means.
 pub fn list() -> Result<(*mut *mut ibv_context, usize)> {
     let snapshot = DeviceList::get()?;
-    let mut known: Vec<_> = snapshot.iter().map(|device| (Name::of(&device), device)).collect();
-    known.sort_by_key(|(name, _)| (name.index, u64::from_be(name.guid)));
-    let devices: Vec<_> = known.iter().filter_map(|(_, device)| device::open(device).ok()).collect();
-    let contexts: Vec<_> = devices.iter().map(|device| device.context()).chain([ptr::null_mut()]).collect();
+    let mut known = memory::collect(snapshot.iter().map(|device| (Name::of(&device), device)))?;
+    known.sort_unstable_by_key(|(name, _)| (name.index, u64::from_be(name.guid)));
+    let mut devices = Vec::new();
+    for (_, device) in &known {
+        match device::open(device) {
+            Ok(device) => memory::push(&mut devices, device)?,
+            Err(error) if error.is_passing() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let contexts = memory::collect(devices.iter().map(|device| device.context()).chain([ptr::null_mut()]))?;
     let array = Array::copy_of(&contexts)?;
     let (first, count) = (array.as_ptr(), devices.len());
-    LISTS.lock().push((array, devices));
+    // What cannot be kept is dropped after the lock, which is free again then.
+    memory::push(&mut LISTS.lock(), (array, devices))?;
     Ok((first, count))
 }
 

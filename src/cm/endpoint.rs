@@ -11,18 +11,21 @@ use crate::ctypes::{
 };
 use crate::errno::{Errno, Result};
 use crate::resolve::AddrInfo;
+use crate::sync::Shared;
+use crate::sys::{environment, number};
+use std::ffi::CStr;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 /// Names the environment variable with the milliseconds that an endpoint waits for its address, and again for its route.
-const TIMEOUT_VARIABLE: &str = "RDMACM_RESOLVE_TIMEOUT_MS";
+const TIMEOUT_VARIABLE: &CStr = c"RDMACM_RESOLVE_TIMEOUT_MS";
 const TIMEOUT_MS: u32 = 2000;
 
 fn timeout_ms() -> u32 {
     static TIMEOUT: OnceLock<u32> = OnceLock::new();
     *TIMEOUT.get_or_init(|| {
-        let set = std::env::var(TIMEOUT_VARIABLE).ok().and_then(|value| value.parse().ok());
-        set.unwrap_or(TIMEOUT_MS)
+        let set = environment::read(TIMEOUT_VARIABLE, number::parse).flatten();
+        set.and_then(|value| value.try_into().ok()).unwrap_or(TIMEOUT_MS)
     })
 }
 
@@ -32,7 +35,7 @@ pub fn create(
     info: &AddrInfo,
     pd: *mut ibv_pd,
     attributes: Option<&mut ibv_qp_init_attr>,
-) -> Result<Arc<CmId>> {
+) -> Result<Shared<CmId>> {
     let space = rdma_port_space::try_from(info.port_space).map_err(|_| Errno::EINVAL)?;
     let qp_type = ibv_qp_type::try_from(info.qp_type).map_err(|_| Errno::EINVAL)?;
     let id = id::create(None, ptr::null_mut(), space, qp_type)?;
@@ -84,12 +87,13 @@ fn caller(
             QueuePairAttributes::with_short(attributes, pd, |attributes| pair::create(id, attributes))?;
         }
     }
-    id.connection().lock().open_with(&info.connect);
+    let opening = AddrInfo::copy_of(&info.connect)?;
+    id.connection().lock().open_with(opening);
     Ok(())
 }
 
 /// Ends an id with its queue pair and shared receive queue, whatever the kernel says.
-pub fn destroy(id: &Arc<CmId>) {
+pub fn destroy(id: &Shared<CmId>) {
     if id.has_queue_pair() {
         pair::destroy(id);
     }
@@ -102,7 +106,7 @@ pub fn destroy(id: &Arc<CmId>) {
 /// Waits for the next connection request of a listener with a channel of its own. Its id has such a channel too, and a
 /// queue pair if the listener is an endpoint with attributes. A request that cannot be had is refused: the listener goes
 /// on, and the caller is told why. EINTR if a signal ends the wait.
-pub fn next_request(listener: &CmId) -> Result<Arc<CmId>> {
+pub fn next_request(listener: &CmId) -> Result<Shared<CmId>> {
     if !listener.is_synchronous() {
         return Err(Errno::EINVAL);
     }
@@ -119,7 +123,7 @@ pub fn next_request(listener: &CmId) -> Result<Arc<CmId>> {
         return Err(error);
     }
     // The listener may end before the request is answered.
-    event.count_for(Arc::clone(&id));
+    event.count_for(Shared::clone(&id));
     id.keep_event(event);
     Ok(id)
 }

@@ -5,13 +5,14 @@ use super::id::CmId;
 use super::multicast::Membership;
 use crate::ctypes::{RDMA_CM_EVENT_CONNECT_REQUEST, rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type};
 use crate::errno::Result;
+use crate::sync::Shared;
 use crate::sys::memory;
 use crate::sys::thread::{self, Token};
 use crate::uapi::{EventReply, MAX_PRIVATE_DATA};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
+
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The application sees the first field and points to it.
@@ -23,10 +24,12 @@ struct Event {
     reply: EventReply,
     /// The id whose destruction waits for this event; for a connection request, the listener. Set while the event is
     /// in the application's hands.
-    counts_for: MaybeUninit<Arc<CmId>>,
+    counts_for: MaybeUninit<Shared<CmId>>,
     holder: Token,
     /// For an event of a multicast group: it counts for the membership too.
-    membership: Option<Arc<Membership>>,
+    membership: Option<Shared<Membership>>,
+    /// The next one in a line of events.
+    next: Option<Handed>,
 }
 
 /// Private data of a peer. Applications lay structs over it, which the kernel's place for it is not aligned for.
@@ -40,9 +43,9 @@ pub const NO_PARAM: rdma_cm_event_param = unsafe { std::mem::zeroed() };
 /// The ids of an event.
 pub struct About {
     /// The id that it is about.
-    pub id: Arc<CmId>,
+    pub id: Shared<CmId>,
     /// The listener of a connection request.
-    pub listener: Option<Arc<CmId>>,
+    pub listener: Option<Shared<CmId>>,
 }
 
 /// Memory for one event that nobody has yet.
@@ -76,7 +79,7 @@ impl Blank {
     }
 
     /// It will be an event of that membership.
-    pub fn belong_to(&mut self, membership: Arc<Membership>) {
+    pub fn belong_to(&mut self, membership: Shared<Membership>) {
         // SAFETY: the memory is alive and owned by self; allocate() has set the field.
         unsafe { (*self.0.as_ptr()).membership = Some(membership) };
     }
@@ -95,6 +98,7 @@ impl Blank {
         unsafe {
             (*self.0.as_ptr()).counts_for.write(counts_for);
             (&raw mut (*self.0.as_ptr()).holder).write(holder);
+            (&raw mut (*self.0.as_ptr()).next).write(None);
         }
         std::mem::forget(self);
         handed
@@ -134,6 +138,18 @@ impl Handed {
         Handed(event.cast())
     }
 
+    /// Puts another event behind it, or none; the one that was there. Both are in one line of open events at most.
+    pub fn put_behind(self, next: Option<Handed>) -> Option<Handed> {
+        // SAFETY: the event is open: deliver() has set the field, which belongs to whoever has the line.
+        unsafe { ptr::replace(&raw mut (*self.0.as_ptr()).next, next) }
+    }
+
+    /// The event behind it in its line.
+    pub fn behind(self) -> Option<Handed> {
+        // SAFETY: as in put_behind().
+        unsafe { (*self.0.as_ptr()).next }
+    }
+
     /// What happened, and how.
     pub fn kind_and_status(self) -> (rdma_cm_event_type, c_int) {
         // SAFETY: the event is open, so its memory is alive; fields are read by value.
@@ -157,29 +173,25 @@ impl Handed {
     /// Whether the destruction of that id waits for it.
     pub fn counts_for(self, id: &CmId) -> bool {
         // SAFETY: the event is open: deliver() has set the field.
-        ptr::eq(unsafe { (*self.0.as_ptr()).counts_for.assume_init_ref() }.as_ref(), id)
+        ptr::eq(unsafe { &**(*self.0.as_ptr()).counts_for.assume_init_ref() }, id)
     }
 
     /// Whether it is an event of that membership.
-    pub fn is_of(self, membership: &Arc<Membership>) -> bool {
+    pub fn is_of(self, membership: &Shared<Membership>) -> bool {
         // SAFETY: the event is open: allocate() has set the field.
-        unsafe { (*self.0.as_ptr()).membership.as_ref() }.is_some_and(|own| Arc::ptr_eq(own, membership))
+        unsafe { (*self.0.as_ptr()).membership.as_ref() }.is_some_and(|own| Shared::is_same(own, membership))
     }
 
     /// The new id, if it is a connection request.
-    pub fn request(self) -> Option<Arc<CmId>> {
+    pub fn request(self) -> Option<Shared<CmId>> {
         let id = self.kind_and_status().0 == RDMA_CM_EVENT_CONNECT_REQUEST;
-        // SAFETY: the event is open; the id that it is about came from an Arc, and is not destroyed before the
+        // SAFETY: the event is open; the id that it is about came from an Shared, and is not destroyed before the
         // application has the event.
-        id.then(|| unsafe {
-            let id: *const CmId = (*self.as_ptr()).id.cast();
-            Arc::increment_strong_count(id);
-            Arc::from_raw(id)
-        })
+        id.then(|| unsafe { Shared::another(NonNull::new_unchecked((*self.as_ptr()).id.cast::<CmId>())) })
     }
 
     /// It counts for another id from now on: the one that it counted for may be destroyed.
-    pub fn count_for(self, id: Arc<CmId>) {
+    pub fn count_for(self, id: Shared<CmId>) {
         let event = self.0.as_ptr();
         // SAFETY: the event is open: deliver() has set both fields, and no other thread has it.
         unsafe {

@@ -56,7 +56,7 @@ pub fn is_ib_known() -> bool {
 }
 
 /// Binds a hidden id to an AF_IB address that needs no device. Whatever is said against the binding means no; that no
-/// id can be made says nothing and is an error.
+/// id can be made, or that there is too little to bind it, says nothing and is an error.
 fn bind_ib(fd: Fd) -> Result<bool> {
     let id = wake::hide(fd, RDMA_PS_IB, hidden::SILENT)?;
     let address = SockaddrIb {
@@ -67,8 +67,11 @@ fn bind_ib(fd: Fd) -> Result<bool> {
     };
     let addr_size = size_of::<SockaddrIb>() as u16;
     let bound = ucma::order(&fd, Bind { id, addr_size, reserved: 0, addr: storage(address.as_bytes()) });
-    wake::end(fd, id)?;
-    Ok(bound.is_ok())
+    wake::end_hidden(fd, id);
+    match bound {
+        Err(error) if error.is_passing() => Err(error),
+        bound => Ok(bound.is_ok()),
+    }
 }
 
 /// Bytes of an address of that family. EINVAL if the connection manager, or this kernel, does not know it.

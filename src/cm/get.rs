@@ -13,10 +13,10 @@ use super::{bell, decode, multicast, wake};
 use crate::ctypes::RDMA_CM_EVENT_ESTABLISHED;
 use crate::diag;
 use crate::errno::{Errno, Result};
-use crate::sync::Key;
+use crate::sync::{Key, Shared};
 use crate::sys::thread::uncancellable;
 use crate::uapi::EventReply;
-use std::sync::Arc;
+
 use std::time::Duration;
 
 /// How long a thread stays away from its caller after its channel was destroyed under it.
@@ -84,7 +84,7 @@ fn take(waiter: &mut Waiter) -> Result<Option<About>> {
 /// An event was taken from a channel that is destroyed by now. It may be a real one: then it is as undelivered as those
 /// that are still in the kernel.
 #[cold]
-fn lose(id: Option<Arc<CmId>>) {
+fn lose(id: Option<Shared<CmId>>) {
     if let Some(id) = id {
         id.ledger().discard();
     }
@@ -98,7 +98,7 @@ fn take_other(waiter: &mut Waiter) -> Result<Option<About>> {
     match reply.uid {
         hidden::BELL => return Ok(bell::answer(channel, reply.id, public)),
         hidden::WAKE_UP => {
-            let _ = uncancellable(|| wake::end(channel.fd(), reply.id));
+            uncancellable(|| wake::end_hidden(channel.fd(), reply.id));
             return Ok(None);
         }
         hidden::SILENT => {
@@ -122,7 +122,7 @@ fn take_other(waiter: &mut Waiter) -> Result<Option<About>> {
 
 /// The id of an event without a number. Old kernels do not know it yet when a connection stands before its acceptance
 /// returns; whatever else they say then has no meaning, but counts for the id.
-fn unnamed(reply: &EventReply) -> Option<Arc<CmId>> {
+fn unnamed(reply: &EventReply) -> Option<Shared<CmId>> {
     let id = uid::id_of_kernel(reply.id)?;
     if reply.event == RDMA_CM_EVENT_ESTABLISHED {
         return Some(id);

@@ -14,20 +14,22 @@ use super::multicast::{self, Memberships};
 use super::pool::InUse;
 use super::queue::Queues;
 use super::uid::IDS;
+use super::unfinished::Unfinished;
 use super::{bell, wake};
 use crate::ctypes::{
     IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_qp_init_attr, ibv_qp_type, rdma_cm_id,
     rdma_event_channel, rdma_port_space,
 };
 use crate::errno::{Errno, Result};
-use crate::sync::{Key, Lock};
+use crate::sync::{Key, Lock, Shared};
 use crate::sys::memory;
 use crate::uapi::CreateId;
 use crate::ucma::{self, Fd};
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, OnceLock};
 use zerocopy::FromZeros;
 
 /// The application sees the first field and points to it.
@@ -51,12 +53,13 @@ pub struct CmId {
     /// `first_channel` or one of `later_channels`.
     channel: AtomicPtr<Channel>,
     /// An id keeps every channel that it has been on: another thread may be about to use one that the id just left.
-    first_channel: Arc<Channel>,
-    later_channels: Lock<Vec<Arc<Channel>>>,
+    first_channel: Shared<Channel>,
+    later_channels: Lock<Vec<Shared<Channel>>>,
     /// Whether the channel is the id's own, because the application gave none.
     synchronous: AtomicBool,
     device: OnceLock<InUse>,
     resolution: Resolution,
+    unfinished: Unfinished,
 }
 
 // SAFETY: the public struct belongs to the application, which may read and write it in any thread; all else is
@@ -72,19 +75,20 @@ pub fn usual_type(ps: rdma_port_space) -> ibv_qp_type {
 
 /// Makes an id on a channel; without one the id gets a channel of its own.
 pub fn create(
-    channel: Option<Arc<Channel>>,
+    channel: Option<Shared<Channel>>,
     context: *mut c_void,
     ps: rdma_port_space,
     qp_type: ibv_qp_type,
-) -> Result<Arc<CmId>> {
+) -> Result<Shared<CmId>> {
     let space = u16::try_from(ps).map_err(|_| Errno::EINVAL)?;
     let synchronous = channel.is_none();
     let channel = channel.map_or_else(Channel::open, Ok)?;
-    let result = insert_with(|key| {
+    let result = IDS.insert_with(|key| {
         let command =
             CreateId { uid: key.raw(), ps: space, qp_type: qp_type as u8, ..FromZeros::new_zeroed() };
         let handle = ucma::request(&channel.fd(), command)?.id;
-        Ok(CmId::new(key, handle, Arc::clone(&channel), synchronous, context, ps, qp_type))
+        let id = CmId::new(key, handle, Shared::clone(&channel), synchronous, context, ps, qp_type);
+        share(id, channel.fd())
     });
     if result.is_err() && synchronous {
         Channel::destroy(&channel);
@@ -92,15 +96,17 @@ pub fn create(
     result
 }
 
-fn insert_with(make: impl FnOnce(Key) -> Result<CmId>) -> Result<Arc<CmId>> {
-    IDS.insert_with(|key| Ok(Arc::new(make(key)?)))
+/// Without memory for an id, the kernel's ends.
+fn share(id: CmId, fd: Fd) -> Result<Shared<CmId>> {
+    let handle = id.handle;
+    Shared::try_new(id).inspect_err(|_| wake::end_hidden(fd, handle))
 }
 
 impl CmId {
     fn new(
         key: Key,
         handle: u32,
-        channel: Arc<Channel>,
+        channel: Shared<Channel>,
         synchronous: bool,
         context: *mut c_void,
         ps: rdma_port_space,
@@ -125,34 +131,39 @@ impl CmId {
             stage: Stage::default(),
             memberships: Memberships::default(),
             attributes: OnceLock::new(),
-            channel: AtomicPtr::new(Arc::as_ptr(&channel).cast_mut()),
+            channel: AtomicPtr::new(Shared::as_ptr(&channel)),
             first_channel: channel,
             later_channels: Lock::default(),
             synchronous: AtomicBool::new(synchronous),
             device: OnceLock::new(),
             resolution: Resolution::default(),
+            unfinished: Unfinished::default(),
         }
     }
 
     /// The id of a connection request, which the kernel has already made: it inherits from the listener. If it cannot
     /// be made here, the kernel's is destroyed, which refuses the request.
-    pub fn of_request(listener: &CmId, handle: u32, connection: Connection) -> Result<Arc<CmId>> {
+    pub fn of_request(listener: &CmId, handle: u32, connection: Connection) -> Result<Shared<CmId>> {
         let channel = listener.own_channel();
         let fd = channel.fd();
-        insert_with(|key| {
+        let mut made = false;
+        IDS.insert_with(|key| {
             let mut id =
                 CmId::new(key, handle, channel, false, listener.context(), listener.ps, listener.qp_type);
             id.connection = Lock::new(connection);
-            Ok(id)
+            made = true;
+            share(id, fd)
         })
         .inspect_err(|_| {
-            let _ = wake::end(fd, handle);
+            if !made {
+                wake::end_hidden(fd, handle);
+            }
         })
     }
 
-    /// For the application. Of this pointer an [`Arc`] can be made again.
-    pub fn for_application(id: &Arc<CmId>) -> *mut rdma_cm_id {
-        Arc::as_ptr(id).cast_mut().cast()
+    /// For the application. Of this pointer a reference can be made again.
+    pub fn for_application(id: &Shared<CmId>) -> *mut rdma_cm_id {
+        Shared::as_ptr(id).cast()
     }
 
     /// The struct that the application sees.
@@ -180,20 +191,26 @@ impl CmId {
     }
 
     /// As [`CmId::channel`], to be kept.
-    pub fn own_channel(&self) -> Arc<Channel> {
+    pub fn own_channel(&self) -> Shared<Channel> {
         let current = self.channel.load(Ordering::Acquire);
-        // SAFETY: as in channel(); the pointer came from the Arc there.
-        unsafe {
-            Arc::increment_strong_count(current);
-            Arc::from_raw(current)
-        }
+        // SAFETY: as in channel(); the pointer came from the reference there.
+        unsafe { Shared::another(NonNull::new_unchecked(current)) }
     }
 
-    /// The id is on that channel from now on.
-    pub fn enter_channel(&self, channel: Arc<Channel>, synchronous: bool) {
-        let entered = Arc::as_ptr(&channel).cast_mut();
+    /// The id is about to enter that channel. ENOMEM without memory for it.
+    pub fn expect_channel(&self, channel: &Shared<Channel>) -> Result<()> {
         let mut later = self.later_channels.lock();
-        if !later.iter().chain([&self.first_channel]).any(|known| Arc::ptr_eq(known, &channel)) {
+        if !Shared::is_same(&self.first_channel, channel) {
+            later.try_reserve(1)?;
+        }
+        Ok(())
+    }
+
+    /// The id is on that channel from now on, which was expected.
+    pub fn enter_channel(&self, channel: Shared<Channel>, synchronous: bool) {
+        let entered = Shared::as_ptr(&channel);
+        let mut later = self.later_channels.lock();
+        if !later.iter().chain([&self.first_channel]).any(|known| Shared::is_same(known, &channel)) {
             later.push(channel);
         }
         self.channel.store(entered, Ordering::Release);
@@ -202,9 +219,10 @@ impl CmId {
         unsafe { (*self.public()).channel = entered.cast::<rdma_event_channel>() };
     }
 
-    /// The channels that the id has been on, and the one that it is on.
-    pub fn channels(&self) -> Vec<Arc<Channel>> {
-        self.later_channels.lock().iter().chain([&self.first_channel]).cloned().collect()
+    /// Whether `is_wanted` says so of one of the channels that the id has been on, or is on.
+    pub fn was_on(&self, is_wanted: impl FnMut(&Channel) -> bool) -> bool {
+        let later = self.later_channels.lock();
+        later.iter().chain([&self.first_channel]).map(|channel| &**channel).any(is_wanted)
     }
 
     /// Whether the channel is the id's own: calls on it wait for their event.
@@ -268,6 +286,11 @@ impl CmId {
         &self.resolution
     }
 
+    /// What it has to make up for.
+    pub fn unfinished(&self) -> &Unfinished {
+        &self.unfinished
+    }
+
     /// The account of its events.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -319,7 +342,7 @@ pub(super) fn lose(event: Handed) {
 ///
 /// Where the kernel has already forgotten the id, or refuses every command of this process (a child of the one that
 /// made it), the memory is freed and the error returned; other errors leave everything as it was.
-pub fn destroy(id: &Arc<CmId>) -> Result<()> {
+pub fn destroy(id: &Shared<CmId>) -> Result<()> {
     let result = wake::end(id.fd(), id.handle);
     let reported = match result {
         Ok(reply) => Some(reply.events_reported),
@@ -330,15 +353,15 @@ pub fn destroy(id: &Arc<CmId>) -> Result<()> {
     result.map(|_| ())
 }
 
-/// Ends an id of which nobody would hear that it cannot be ended. So whatever the kernel says, the memory is freed. Events
-/// that come nevertheless are of an unknown id.
-pub(super) fn abandon(id: &Arc<CmId>) {
-    let reported = wake::end(id.fd(), id.handle).ok().map(|reply| reply.events_reported);
-    forget(id, reported);
+/// Ends an id of which nobody would hear that it cannot be ended: so it is tried twice, and whatever the kernel says, the
+/// memory is freed. Events that come nevertheless are of an unknown id.
+pub(super) fn abandon(id: &Shared<CmId>) {
+    let ended = wake::end(id.fd(), id.handle).or_else(|_| wake::end(id.fd(), id.handle));
+    forget(id, ended.ok().map(|reply| reply.events_reported));
 }
 
 /// Frees an id that the kernel has ended, after it `reported` so many events.
-fn forget(id: &Arc<CmId>, reported: Option<u32>) {
+fn forget(id: &Shared<CmId>, reported: Option<u32>) {
     bell::withdraw(id);
     id.acknowledge_own();
     if let Some(reported) = reported {

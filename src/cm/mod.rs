@@ -25,6 +25,7 @@ pub mod get;
 #[allow(unsafe_code, reason = "the struct that an id shares with the application")]
 pub mod id;
 mod ledger;
+mod line;
 pub mod migrate;
 pub mod multicast;
 pub mod name;
@@ -38,6 +39,7 @@ pub mod queue;
 pub mod service;
 mod synchronous;
 pub mod uid;
+mod unfinished;
 pub mod user;
 #[allow(unsafe_code, reason = "the kernel writes into memory that is parked")]
 mod waiter;

@@ -14,17 +14,18 @@ use crate::ctypes::{
     RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, rdma_cm_event, rdma_cm_event_type, rdma_cm_mc_join_flags,
 };
 use crate::errno::{Errno, Result};
-use crate::sync::{Key, Lock, Table};
+use crate::sync::{Key, Lock, Shared, Table};
+use crate::sys::memory;
 use crate::sys::thread::{self, uncancellable};
 use crate::uapi::{EventReply, JoinIpMcast, JoinMcast, LeaveMcast};
 use crate::ucma;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, MutexGuard, OnceLock};
+use std::sync::{MutexGuard, OnceLock};
 
 /// One id in one group.
 pub struct Membership {
-    id: Arc<CmId>,
+    id: Shared<CmId>,
     key: Key,
     address: Vec<u8>,
     flags: rdma_cm_mc_join_flags,
@@ -35,7 +36,7 @@ pub struct Membership {
 
 /// A membership that stands, and the kernel's number of it.
 struct Joined {
-    membership: Arc<Membership>,
+    membership: Shared<Membership>,
     handle: u32,
 }
 
@@ -52,7 +53,7 @@ impl Memberships {
     }
 }
 
-static MEMBERSHIPS: Table<Arc<Membership>> = Table::new();
+static MEMBERSHIPS: Table<Shared<Membership>> = Table::new();
 
 /// The number of a membership for the kernel: one that no id has, since keys of ids and memberships may be equal.
 fn uid(key: Key) -> u64 {
@@ -60,14 +61,14 @@ fn uid(key: Key) -> u64 {
 }
 
 /// The membership of that number.
-pub fn of_uid(uid: u64) -> Option<Arc<Membership>> {
+pub fn of_uid(uid: u64) -> Option<Shared<Membership>> {
     MEMBERSHIPS.get(Key::from_raw(!uid))
 }
 
 /// Joins a group. An id with a channel of its own waits until it is a member. EINVAL for a family that the connection
 /// manager does not know, EOPNOTSUPP for flags that the kernel's commands have no place for.
 pub fn join(
-    id: &Arc<CmId>,
+    id: &Shared<CmId>,
     address: &[u8],
     flags: rdma_cm_mc_join_flags,
     context: *mut c_void,
@@ -78,18 +79,20 @@ pub fn join(
         if commands == Commands::IpOnly && flags != RDMA_MC_JOIN_FLAG_FULLMEMBER {
             return Err(Errno::EOPNOTSUPP);
         }
-        let owner = Arc::clone(id);
+        let owner = Shared::clone(id);
+        let address = memory::concat(&[address])?;
         let mut memberships = id.memberships().lock();
+        memberships.try_reserve(1)?;
         // Its event may come before the kernel's answer: it has to be known before.
         let membership = MEMBERSHIPS.insert_with(|key| {
-            Ok(Arc::new(Membership {
+            Shared::try_new(Membership {
                 id: owner,
                 key,
-                address: address.to_owned(),
+                address,
                 flags,
                 context: AtomicPtr::new(context),
                 ledger: Ledger::default(),
-            }))
+            })
         })?;
         let key = membership.key;
         let joined = match commands {
@@ -101,12 +104,17 @@ pub fn join(
                     id: id.handle(),
                     addr_size: size as u16,
                     join_flags: flags as u16,
-                    addr: family::storage(address),
+                    addr: family::storage(&membership.address),
                 },
             ),
             Commands::IpOnly => ucma::request(
                 &id.fd(),
-                JoinIpMcast { response: 0, uid: uid(key), addr: family::ip(address), id: id.handle() },
+                JoinIpMcast {
+                    response: 0,
+                    uid: uid(key),
+                    addr: family::ip(&membership.address),
+                    id: id.handle(),
+                },
             ),
         };
         let handle = joined.inspect_err(|_| drop(MEMBERSHIPS.remove(key)))?.id;
@@ -168,7 +176,7 @@ impl Membership {
     }
 
     /// The id that is the member.
-    pub fn id(&self) -> &Arc<CmId> {
+    pub fn id(&self) -> &Shared<CmId> {
         &self.id
     }
 
@@ -200,7 +208,7 @@ impl Membership {
             public.status = -error.raw();
         }
         self.ledger.hand_out(thread::current());
-        About { id: Arc::clone(&self.id), listener: None }
+        About { id: Shared::clone(&self.id), listener: None }
     }
 
     fn attach(&self, reply: &EventReply) -> Result<()> {

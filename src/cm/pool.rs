@@ -6,11 +6,15 @@
 //! A thread (`watch`) sees to that. It exists only while a device without users is open.
 
 use super::device::{Device, Name};
-use crate::sync::{Condition, Lock};
+use crate::errno::Result;
+use crate::sync::{Condition, Lock, Shared};
 use crate::sys::{process, thread};
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, MutexGuard, Once};
+use std::ptr;
+use std::sync::{MutexGuard, Once};
 use std::time::{Duration, Instant};
 
 /// How long a device waits for its next user. It is closed after this and `SETTLE`, if nothing is on it.
@@ -29,7 +33,7 @@ const STACK_BYTES: usize = 256 << 10;
 /// A device with somebody who uses it: it stays open as long.
 pub struct InUse {
     // Dropped before the notice, so that the last notice finds no reference but the pool's.
-    device: Arc<Device>,
+    device: Shared<Device>,
     _notice: Notice,
 }
 
@@ -55,7 +59,7 @@ impl Drop for Notice {
 struct Key(usize);
 
 struct Entry {
-    device: Arc<Device>,
+    device: Shared<Device>,
     users: usize,
     /// What comes next while there are no users; None if nothing does.
     look: Option<Look>,
@@ -71,6 +75,8 @@ struct Look {
 
 struct Pool {
     entries: Vec<Entry>,
+    /// Devices that are out to be closed, for which there must be room if they cannot be.
+    out: usize,
     watcher: Watcher,
     /// The devices of the process that this one is a forked child of. They cannot be used here, and whatever is done
     /// to them is done to the parent.
@@ -87,7 +93,7 @@ enum Watcher {
 }
 
 static POOL: Lock<Pool> =
-    Lock::new(Pool { entries: Vec::new(), watcher: Watcher::Absent, inherited: Vec::new() });
+    Lock::new(Pool { entries: Vec::new(), out: 0, watcher: Watcher::Absent, inherited: Vec::new() });
 
 /// Told when the thread is to wake up early.
 static CALLED: Condition = Condition::new();
@@ -97,30 +103,33 @@ pub fn take(name: Name) -> Option<InUse> {
     POOL.lock().find(name).map(Entry::enter)
 }
 
-/// A device that was just opened. If it is in the pool already, the one there is used and the new one closed.
-pub fn enter(device: Device) -> InUse {
+/// A device that was just opened. If it is in the pool already, the one there is used and the new one closed;
+/// without memory too: ENOMEM.
+pub fn enter(device: Device) -> Result<InUse> {
     static FORKS: Once = Once::new();
     FORKS.call_once(|| process::at_fork(Some(before_fork), Some(after_fork), Some(in_child)));
-    let new = Arc::new(device);
+    let new = Shared::try_new(device)?;
     let mut pool = POOL.lock();
     if let Some(entry) = pool.find(new.name()) {
-        return entry.enter();
+        return Ok(entry.enter());
     }
+    let room = pool.out + 1;
+    pool.entries.try_reserve(room)?;
     let mut entry = Entry { device: new, users: 0, look: None };
     let user = entry.enter();
     pool.entries.push(entry);
-    user
+    Ok(user)
 }
 
 impl Entry {
     fn key(&self) -> Key {
-        Key(Arc::as_ptr(&self.device).addr())
+        Key(Shared::as_ptr(&self.device).addr())
     }
 
     fn enter(&mut self) -> InUse {
         self.users += 1;
         self.look = None;
-        InUse { device: Arc::clone(&self.device), _notice: Notice(self.key()) }
+        InUse { device: Shared::clone(&self.device), _notice: Notice(self.key()) }
     }
 }
 
@@ -130,13 +139,12 @@ impl Pool {
         self.entries.iter_mut().find(|entry| name.matches(entry.device.name()) && !entry.device.is_removed())
     }
 
-    /// The devices to look at by now.
-    fn due(&self, now: Instant) -> Vec<(Arc<Device>, Look)> {
-        let due = |entry: &Entry| {
+    /// A device to look at by now.
+    fn due(&self, now: Instant) -> Option<(Shared<Device>, Look)> {
+        self.entries.iter().find_map(|entry| {
             let look = entry.look.filter(|look| look.at <= now)?;
-            Some((Arc::clone(&entry.device), look))
-        };
-        self.entries.iter().filter_map(due).collect()
+            Some((Shared::clone(&entry.device), look))
+        })
     }
 
     fn next_look(&self) -> Option<Instant> {
@@ -165,7 +173,7 @@ fn left(key: Key) {
         Watcher::Absent => {
             pool.watcher = Watcher::Awake;
             drop(pool);
-            if thread::start("rdmacm-idle", STACK_BYTES, watch).is_err() {
+            if thread::start(c"rdmacm-idle", STACK_BYTES, watch).is_err() {
                 decide_now();
             }
         }
@@ -180,13 +188,12 @@ fn decide_now() {
     for look in pool.entries.iter_mut().filter_map(|entry| entry.look.as_mut()) {
         *look = Look { at: now, bare: true };
     }
-    let due = pool.due(now);
     drop(pool);
-    thread::uncancellable(|| look_at(due));
+    thread::uncancellable(|| look_at_due(now));
 }
 
 /// The thread: looks at devices when it is time to, until there are none to look at.
-fn watch() {
+extern "C" fn watch(_: *mut c_void) -> *mut c_void {
     let mut pool = POOL.lock();
     while let Some(next) = pool.next_look() {
         let now = Instant::now();
@@ -197,16 +204,19 @@ fn watch() {
             pool.watcher = Watcher::Awake;
             continue;
         }
-        let due = pool.due(now);
         drop(pool);
-        look_at(due);
+        look_at_due(now);
         pool = POOL.lock();
     }
     pool.watcher = Watcher::Absent;
+    ptr::null_mut()
 }
 
-fn look_at(due: Vec<(Arc<Device>, Look)>) {
-    for (device, look) in due {
+fn look_at_due(now: Instant) {
+    loop {
+        // The lock is not held meanwhile.
+        let due = POOL.lock().due(now);
+        let Some((device, look)) = due else { break };
         let has_objects = device.has_objects();
         let step = Step::after(look, has_objects, device.is_removed(), Instant::now());
         let gone = conclude(device, look, step);
@@ -225,24 +235,25 @@ enum Step {
 }
 
 impl Step {
-    fn after(look: Look, has_objects: Option<bool>, removed: bool, now: Instant) -> Step {
+    fn after(look: Look, has_objects: Result<bool>, removed: bool, now: Instant) -> Step {
         let again = if removed { AGAIN_REMOVED } else { AGAIN };
         match has_objects {
-            None => Step::Keep,
-            Some(true) => Step::Look(Look { at: now + again, bare: false }),
-            Some(false) if look.bare => Step::Close,
-            Some(false) => Step::Look(Look { at: now + SETTLE, bare: true }),
+            Err(error) if error.is_passing() => Step::Look(Look { at: now + again, bare: false }),
+            Err(_) => Step::Keep,
+            Ok(true) => Step::Look(Look { at: now + again, bare: false }),
+            Ok(false) if look.bare => Step::Close,
+            Ok(false) => Step::Look(Look { at: now + SETTLE, bare: true }),
         }
     }
 }
 
 /// Takes the step, unless somebody has used the device since. Returns it if it is to be closed.
-fn conclude(device: Arc<Device>, look: Look, step: Step) -> Option<Device> {
+fn conclude(device: Shared<Device>, look: Look, step: Step) -> Option<Shared<Device>> {
     let mut pool = POOL.lock();
     let position = pool
         .entries
         .iter()
-        .position(|entry| Arc::ptr_eq(&entry.device, &device) && entry.look == Some(look))?;
+        .position(|entry| Shared::is_same(&entry.device, &device) && entry.look == Some(look))?;
     match step {
         Step::Close => {}
         Step::Look(look) => {
@@ -254,54 +265,61 @@ fn conclude(device: Arc<Device>, look: Look, step: Step) -> Option<Device> {
             return None;
         }
     }
-    let entry = pool.entries.swap_remove(position);
+    let mut entry = pool.entries.swap_remove(position);
+    pool.out += 1;
     drop(pool);
     drop(device);
-    let mut device = Arc::into_inner(entry.device)?;
-    if device.free_domains() {
-        return Some(device);
+    let is_free = Shared::only(&mut entry.device).is_some_and(Device::free_domains);
+    let mut pool = POOL.lock();
+    pool.out -= 1;
+    if is_free {
+        return Some(entry.device);
     }
-    let look = Some(Look { at: Instant::now() + AGAIN, bare: false });
-    POOL.lock().entries.push(Entry { device: Arc::new(device), users: 0, look });
+    entry.look = Some(Look { at: Instant::now() + AGAIN, bare: false });
+    pool.entries.push(entry);
     None
 }
 
 thread_local! {
-    /// The lock of the pool, while the process forks.
-    static HELD: RefCell<Option<MutexGuard<'static, Pool>>> = const { RefCell::new(None) };
+    /// The lock of the pool, while the process forks. Nothing of it is to be done when the thread ends, which would take
+    /// memory to remember.
+    static HELD: Cell<Option<ManuallyDrop<MutexGuard<'static, Pool>>>> = const { Cell::new(None) };
 }
 
 /// Nobody else may be in the pool while it is copied.
 extern "C" fn before_fork() {
     let pool = POOL.lock();
-    let _ = HELD.try_with(|held| held.replace(Some(pool)));
+    HELD.set(Some(ManuallyDrop::new(pool)));
 }
 
 extern "C" fn after_fork() {
-    let _ = HELD.try_with(RefCell::take);
+    drop(HELD.take().map(ManuallyDrop::into_inner));
 }
 
 extern "C" fn in_child() {
-    let _ = HELD.try_with(|held| {
-        if let Some(mut pool) = held.take() {
-            let Pool { entries, inherited, watcher } = &mut *pool;
+    if let Some(mut pool) = HELD.take().map(ManuallyDrop::into_inner) {
+        let Pool { entries, inherited, watcher, .. } = &mut *pool;
+        if inherited.try_reserve(entries.len()).is_ok() {
             inherited.append(entries);
-            *watcher = Watcher::Absent;
+        } else {
+            std::mem::forget(std::mem::take(entries));
         }
-    });
+        *watcher = Watcher::Absent;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::errno::Errno;
 
     #[test]
     fn a_device_is_closed_when_it_was_found_bare_twice() {
         let now = Instant::now();
         let first = Look { at: now, bare: false };
-        let Step::Look(second) = Step::after(first, Some(false), false, now) else { panic!() };
+        let Step::Look(second) = Step::after(first, Ok(false), false, now) else { panic!() };
         assert_eq!(second, Look { at: now + SETTLE, bare: true });
-        assert_eq!(Step::after(second, Some(false), false, now), Step::Close);
+        assert_eq!(Step::after(second, Ok(false), false, now), Step::Close);
     }
 
     #[test]
@@ -309,13 +327,20 @@ mod tests {
         let now = Instant::now();
         let bare = Look { at: now, bare: true };
         let later = |wait| Step::Look(Look { at: now + wait, bare: false });
-        assert_eq!(Step::after(bare, Some(true), false, now), later(AGAIN));
-        assert_eq!(Step::after(bare, Some(true), true, now), later(AGAIN_REMOVED));
+        assert_eq!(Step::after(bare, Ok(true), false, now), later(AGAIN));
+        assert_eq!(Step::after(bare, Ok(true), true, now), later(AGAIN_REMOVED));
     }
 
     #[test]
     fn what_the_kernel_does_not_tell_of_stays_open() {
         let now = Instant::now();
-        assert_eq!(Step::after(Look { at: now, bare: true }, None, true, now), Step::Keep);
+        assert_eq!(Step::after(Look { at: now, bare: true }, Err(Errno::EIO), true, now), Step::Keep);
+    }
+
+    #[test]
+    fn what_it_cannot_tell_now_it_may_tell_later() {
+        let now = Instant::now();
+        let later = Step::Look(Look { at: now + AGAIN, bare: false });
+        assert_eq!(Step::after(Look { at: now, bare: true }, Err(Errno::ENOMEM), false, now), later);
     }
 }

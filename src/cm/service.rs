@@ -10,7 +10,7 @@ use crate::ctypes::{
 };
 use crate::errno::{Errno, Result};
 use crate::resolve::{AddrInfo, sockaddr};
-use crate::sys::number;
+use crate::sys::{memory, number};
 use crate::uapi::{
     AF_IB, IB_SERVICE_FLAG_ID, IB_SERVICE_FLAG_NAME, IB_SERVICE_NAME_SIZE, IbService, IbServiceRec,
     QueryIbService, QueryIbServiceHead, ResolveIbService, SockaddrIb,
@@ -68,26 +68,30 @@ pub fn found(id: &CmId) -> Result<Vec<AddrInfo>> {
         return Err(Errno::ENOENT);
     }
     query::addresses(id)?;
-    Ok(records.iter().map(entry).collect())
+    let mut found = Vec::new();
+    for record in &records {
+        memory::push(&mut found, entry(record)?)?;
+    }
+    Ok(found)
 }
 
 fn records(id: &CmId) -> Result<Vec<IbServiceRec>> {
     let mut room = USUAL;
     loop {
-        let mut reply = vec![0; size_of::<QueryIbServiceHead>() + room * size_of::<IbServiceRec>()];
+        let mut reply = memory::zeros(size_of::<QueryIbServiceHead>() + room * size_of::<IbServiceRec>())?;
         ucma::execute_into(&id.fd(), QueryIbService::new(id.handle()), &mut reply)?;
         let (head, records) = QueryIbServiceHead::read_from_prefix(&reply).map_err(|_| Errno::EPROTO)?;
         let count = (head.num_service_recs as usize).min(MOST);
         if count <= room {
             let records = records.chunks_exact(size_of::<IbServiceRec>()).take(count);
-            return Ok(records.filter_map(|record| IbServiceRec::read_from_bytes(record).ok()).collect());
+            return memory::collect(records.filter_map(|record| IbServiceRec::read_from_bytes(record).ok()));
         }
         room = count;
     }
 }
 
 /// A service as an entry of a list.
-pub fn entry(record: &IbServiceRec) -> AddrInfo {
+pub fn entry(record: &IbServiceRec) -> Result<AddrInfo> {
     let destination = SockaddrIb {
         family: AF_IB,
         pkey: record.pkey,
@@ -96,13 +100,13 @@ pub fn entry(record: &IbServiceRec) -> AddrInfo {
         sid_mask: u64::MAX,
         ..FromZeros::new_zeroed()
     };
-    AddrInfo {
+    Ok(AddrInfo {
         flags: RAI_SA,
         family: c_int::from(AF_IB),
         port_space: RDMA_PS_IB as c_int,
-        destination: destination.as_bytes().to_vec(),
+        destination: AddrInfo::copy_of(destination.as_bytes())?,
         ..AddrInfo::default()
-    }
+    })
 }
 
 /// Looks for a service on one active InfiniBand port after the other. ENOENT if it is on none.
@@ -130,13 +134,13 @@ fn search_at(gid: [u8; 16], service: &CStr) -> Result<Vec<AddrInfo>> {
     let result = address::bind(&id, local.as_bytes())
         .and_then(|()| id.resolution().begin())
         .and_then(|()| resolve(&id, service))
-        .and_then(|()| id.resolution().take());
+        .and_then(|()| id.resolution().take(|found| Ok(std::mem::take(found))));
     id::abandon(&id);
     let mut entries = result?;
     for entry in &mut entries {
         let pkey = SockaddrIb::read_from_bytes(&entry.destination).map_or(0, |destination| destination.pkey);
         let source = SockaddrIb { pkey, addr: gid, ..sockaddr::of_service(entry.port_space, 0) };
-        entry.source = source.as_bytes().to_vec();
+        entry.source = AddrInfo::copy_of(source.as_bytes())?;
     }
     Ok(entries)
 }
@@ -172,7 +176,7 @@ mod tests {
             pkey: 0x8001u16.to_be(),
             ..FromZeros::new_zeroed()
         };
-        let entry = entry(&record);
+        let entry = entry(&record).unwrap();
         assert_eq!((entry.flags, entry.family, entry.qp_type), (RAI_SA, 27, 0));
         assert!(entry.source.is_empty());
         assert_eq!(sockaddr::ib(&entry.destination), Some([3; 16]));

@@ -22,25 +22,31 @@ const PATIENCE: Duration = Duration::from_secs(3);
 ///
 /// A signal does not end the wait: the kernel is already at work, and a second call would not find its way back.
 pub fn complete(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
-    complete_with(id, Wait { results, unreachable: Unreachable::IsAsOthers })
+    told(id, Wait { results, unreachable: Unreachable::IsAsOthers })?
 }
 
 /// As [`complete`], for a connection that stands and whose end was asked for just now. That the peer is out of reach the
 /// kernel may have said before, and is no answer: it is taken for one if nothing else comes.
 pub fn complete_end(id: &CmId, results: &[rdma_cm_event_type]) -> Result<()> {
-    complete_with(id, Wait { results, unreachable: Unreachable::MayBeOld })
+    told(id, Wait { results, unreachable: Unreachable::MayBeOld })?
 }
 
-fn complete_with(id: &CmId, mut wait: Wait<'_>) -> Result<()> {
+/// As [`complete`], but tells apart what the event tells and, as the outer error, that no event could be had. Then the
+/// call may be made again, and waits for the same event.
+pub fn complete_step(id: &CmId, results: &[rdma_cm_event_type]) -> Result<Result<()>> {
+    told(id, Wait { results, unreachable: Unreachable::IsAsOthers })
+}
+
+fn told(id: &CmId, mut wait: Wait<'_>) -> Result<Result<()>> {
     if !id.is_synchronous() {
-        return Ok(());
+        return Ok(Ok(()));
     }
     id.acknowledge_kept();
     loop {
         match wait.once(id) {
             Err(Errno::EINTR) => {}
             Err(error) => return Err(error),
-            Ok(event) => return keep(id, event, wait.results),
+            Ok(event) => return Ok(keep(id, event, wait.results)),
         }
     }
 }

@@ -2,11 +2,10 @@
 //! The numbers that the kernel hands back with each event, and what they stand for.
 
 use super::id::CmId;
-use crate::sync::Table;
-use std::sync::Arc;
+use crate::sync::{Shared, Table};
 
 /// Every id of this process.
-pub static IDS: Table<Arc<CmId>> = Table::new();
+pub static IDS: Table<Shared<CmId>> = Table::new();
 
 /// Numbers for hidden ids, which the application never sees. The table gives none of them out.
 pub mod hidden {
@@ -23,6 +22,6 @@ pub mod hidden {
 pub const NO_ID: u32 = u32::MAX;
 
 /// The id that the kernel knows by this number of its own.
-pub fn id_of_kernel(handle: u32) -> Option<Arc<CmId>> {
+pub fn id_of_kernel(handle: u32) -> Option<Shared<CmId>> {
     IDS.find(|id| id.handle() == handle)
 }

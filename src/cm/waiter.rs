@@ -10,14 +10,28 @@ use super::event::{Blank, PrivateData};
 use super::multicast::Membership;
 use crate::ctypes::rdma_cm_event;
 use crate::errno::{Errno, Result};
+use crate::sync::Shared;
+use crate::sys::thread_end::AtThreadEnd;
 use crate::uapi::{Ece, EventReply, GetEvent};
 use crate::ucma::{self, Fd};
 use std::cell::Cell;
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
-use std::sync::Arc;
 
 thread_local! {
-    static PARKED: Cell<Option<Waiter>> = const { Cell::new(None) };
+    /// What the thread owns while it waits. It is not left to the language to end it with the thread: remembering that
+    /// takes memory, and without memory it ends the process.
+    static PARKED: Cell<Option<ManuallyDrop<Waiter>>> = const { Cell::new(None) };
+    /// Whether the thread remembers to do it.
+    static REMEMBERS: Cell<bool> = const { Cell::new(false) };
+}
+
+static AT_END: AtThreadEnd = AtThreadEnd::new(end);
+
+unsafe extern "C" fn end(_: *mut c_void) {
+    REMEMBERS.set(false);
+    drop(PARKED.take().map(ManuallyDrop::into_inner));
 }
 
 /// The calling thread's presence in a channel, with the memory for the event that it waits for.
@@ -35,25 +49,19 @@ impl Waiter {
         Ok(Waiter { blank: channel.spare().take()?, presence })
     }
 
-    /// Waits for the kernel's next event. Without one the thread has left the channel.
+    /// Waits for the kernel's next event. Without one the thread has left the channel. ENOMEM without memory to wait with.
     #[inline(always)]
     pub fn wait(self) -> Result<Waiter> {
-        let Ok(parked) = PARKED.try_with(ptr::from_ref) else { return self.wait_on_the_stack() };
-        // SAFETY: the storage is the calling thread's own, and lives until that ends.
-        let parked = unsafe { &*parked };
+        if !REMEMBERS.get() {
+            AT_END.remember()?;
+            REMEMBERS.set(true);
+        }
         let (fd, place) = (self.presence.channel().fd(), self.blank.place());
         // A signal handler may wait on a channel of its own: what was parked before comes back afterwards.
-        let outer = parked.replace(Some(self));
+        let outer = PARKED.replace(Some(ManuallyDrop::new(self)));
         let result = receive(fd, place);
-        let waiter = parked.replace(outer).ok_or(Errno::ECANCELED)?;
-        waiter.after(result)
-    }
-
-    /// As [`Waiter::wait`], for a thread that is past the end of its thread-local storage: it cannot be cancelled.
-    #[cold]
-    fn wait_on_the_stack(self) -> Result<Waiter> {
-        let result = receive(self.presence.channel().fd(), self.blank.place());
-        self.after(result)
+        let waiter = PARKED.replace(outer).ok_or(Errno::ECANCELED)?;
+        ManuallyDrop::into_inner(waiter).after(result)
     }
 
     #[inline(always)]
@@ -75,7 +83,7 @@ impl Waiter {
     }
 
     /// What the kernel wrote is an event of that membership.
-    pub fn belong_to(&mut self, membership: Arc<Membership>) {
+    pub fn belong_to(&mut self, membership: Shared<Membership>) {
         self.blank.belong_to(membership);
     }
 
@@ -87,13 +95,12 @@ impl Waiter {
 
 /// The calling thread does not wait on that channel any more, if it did: it was taken out of the wait.
 pub fn withdraw(channel: &Channel) {
-    let _ = PARKED.try_with(|parked| {
-        let waiter = parked.take();
-        let here = waiter.as_ref().is_some_and(|waiter| ptr::eq(waiter.presence.channel(), channel));
-        if !here {
-            parked.set(waiter);
-        }
-    });
+    let waiter = PARKED.take();
+    if waiter.as_ref().is_some_and(|waiter| ptr::eq(waiter.presence.channel(), channel)) {
+        drop(waiter.map(ManuallyDrop::into_inner));
+    } else {
+        PARKED.set(waiter);
+    }
 }
 
 #[inline(always)]

@@ -83,9 +83,7 @@ pub fn hide(fd: Fd, ps: rdma_port_space, uid: u64) -> Result<u32> {
 pub fn ring(fd: Fd, uid: u64) -> Result<u32> {
     // Resolving takes a port of the port space, and nobody uses those of this one.
     let id = hide(fd, RDMA_PS_IPOIB, uid)?;
-    resolve(fd, id).inspect_err(|_| {
-        let _ = end(fd, id);
-    })?;
+    resolve(fd, id).inspect_err(|_| end_hidden(fd, id))?;
     Ok(id)
 }
 
@@ -106,7 +104,7 @@ fn resolve(fd: Fd, id: u32) -> Result<()> {
 /// Without memory or a port for that one, the end of the wait is a guess: until there is any event, and not for long.
 pub fn wait_until_rung(fd: Fd) {
     match ring(fd, hidden::SILENT) {
-        Ok(id) => drop(end(fd, id)),
+        Ok(id) => end_hidden(fd, id),
         Err(_) => _ = device::becomes_readable(fd.0, clock::now() + RINGING),
     }
 }
@@ -116,12 +114,18 @@ pub fn end(fd: Fd, handle: u32) -> Result<DestroyIdReply> {
     ucma::request(&fd, DestroyId { id: handle, ..FromZeros::new_zeroed() })
 }
 
+/// Ends a hidden id. Nobody can be told of a failure, so it is tried again.
+pub fn end_hidden(fd: Fd, handle: u32) {
+    let _ = end(fd, handle).or_else(|_| end(fd, handle));
+}
+
 /// Makes one thread return that waits for an event of the channel. The hidden id goes with its event, or with the
 /// descriptor.
 pub fn one_waiter(fd: Fd) -> Result<()> {
     let id = hide(fd, RDMA_PS_IPOIB, hidden::WAKE_UP)?;
-    match write(fd, id, EMPTY) {
+    let woken = match write(fd, id, EMPTY) {
         Err(Errno::EINVAL) => resolve(fd, id),
         other => other,
-    }
+    };
+    woken.inspect_err(|_| end_hidden(fd, id))
 }

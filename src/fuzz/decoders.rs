@@ -10,7 +10,8 @@ use crate::resolve::{AddrInfo, List, ib, ibacm, list, names, sockaddr};
 use crate::sys::netlink;
 use crate::uapi::{IbPathRecData, IbServiceRec, IbUserPathRec, SockaddrIb};
 use libc::socklen_t;
-use std::ffi::{CString, c_int};
+use std::ffi::{CString, OsStr, c_int};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::ptr;
 use zerocopy::FromBytes;
@@ -18,7 +19,7 @@ use zerocopy::FromBytes;
 /// The RDMA subsystem's answers by netlink.
 pub fn netlink(data: &[u8]) {
     if let Ok(device) = netlink::parse_char_device(data) {
-        let mut parts = Path::new(&device.name).components();
+        let mut parts = Path::new(OsStr::from_bytes(&device.name)).components();
         let is_one_name = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
         assert!(is_one_name, "{:?} leads out of the folder of the nodes", device.name);
     }
@@ -36,7 +37,7 @@ pub fn ibacm(data: &[u8]) {
             assert!(stream.len() < LONGEST, "a full room without a message");
             return;
         }
-        Reply::Garbage => return,
+        Reply::Garbage | Reply::Lost => return,
         Reply::Other(length) => return assert!((1..=stream.len()).contains(&length)),
         Reply::Complete(length, answer) => {
             assert!((1..=stream.len()).contains(&length));
@@ -45,7 +46,7 @@ pub fn ibacm(data: &[u8]) {
             answer.unwrap_or_default()
         }
     };
-    let destination = sockaddr::of_ipv6(input.array());
+    let Ok(destination) = sockaddr::of_ipv6(input.array()) else { return };
     let family = sockaddr::family(&destination).into();
     let entry = AddrInfo {
         family,
@@ -54,7 +55,8 @@ pub fn ibacm(data: &[u8]) {
         route: answer.paths,
         ..AddrInfo::default()
     };
-    assert_eq!(ib::twin(&entry).is_some(), !entry.route.is_empty());
+    let Ok(twin) = ib::twin(&entry) else { return };
+    assert_eq!(twin.is_some(), !entry.route.is_empty());
 }
 
 /// Records of the subnet administrator: paths in both forms, and services.
@@ -67,7 +69,7 @@ pub fn records(data: &[u8]) {
         assert_eq!(path::from_fields(&record).pkey, record.pkey);
     }
     if let Ok((record, _)) = IbServiceRec::read_from_prefix(data) {
-        let entry = service::entry(&record);
+        let Ok(entry) = service::entry(&record) else { return };
         assert_eq!(sockaddr::ib(&entry.destination), Some(record.gid));
         assert!(SockaddrIb::read_from_bytes(&entry.destination).is_ok());
     }
@@ -102,18 +104,19 @@ pub fn hints(data: &[u8]) {
     };
     // SAFETY: the addresses and the route are as long as the entry says; the connection data is NULL.
     let copies = unsafe { (borrow::hints(&given), borrow::addrinfo(&given)) };
-    let (Some(hints), Ok(_)) = copies else { return };
+    let (Ok(Some(hints)), Ok(_)) = copies else { return };
     assert_eq!((&hints.source, &hints.destination, &hints.route), (&source, &destination, &route));
     let mut entries = names::look_up(node.as_deref(), service.as_deref(), Some(&hints)).unwrap_or_default();
     entries.push(hints.clone());
     for entry in &mut entries {
-        let question = ibacm::question(entry, &hints).message(1);
+        let question = ibacm::question(entry, &hints).and_then(|question| question.message(1));
+        let Ok(question) = question else { return };
         assert!(question.len() <= LONGEST);
         assert!(matches!(wire::read(&question, 1), Reply::Complete(length, _) if length == question.len()));
         entry.route.clone_from(&hints.route);
         let _ = (sockaddr::ip(&entry.destination), sockaddr::gid(&entry.destination));
     }
-    let twins: Vec<_> = entries.iter().filter_map(ib::twin).collect();
+    let twins: Vec<_> = entries.iter().filter_map(|entry| ib::twin(entry).ok().flatten()).collect();
     assert!(twins.iter().all(|twin| SockaddrIb::read_from_bytes(&twin.destination).is_ok()));
     entries.extend(twins);
     if let Ok(made) = List::of(&entries) {

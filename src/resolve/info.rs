@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! One address with all that belongs to it: `struct rdma_addrinfo` without its pointers.
 
+use crate::errno::Result;
+use crate::sys::memory;
 use std::ffi::c_int;
 
 /// A copy of one entry. What is not there is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
+#[cfg_attr(any(test, fuzzing), derive(Clone))]
 pub struct AddrInfo {
     /// `RAI_` flags.
     pub flags: c_int,
@@ -25,6 +28,22 @@ pub struct AddrInfo {
 }
 
 impl AddrInfo {
+    /// A copy. ENOMEM without memory.
+    pub fn copy(&self) -> Result<AddrInfo> {
+        Ok(AddrInfo {
+            source: AddrInfo::copy_of(&self.source)?,
+            destination: AddrInfo::copy_of(&self.destination)?,
+            route: AddrInfo::copy_of(&self.route)?,
+            connect: AddrInfo::copy_of(&self.connect)?,
+            ..*self
+        })
+    }
+
+    /// A copy of what stands in an entry. ENOMEM without memory.
+    pub fn copy_of(bytes: &[u8]) -> Result<Vec<u8>> {
+        memory::concat(&[bytes])
+    }
+
     /// Whether all of these `RAI_` flags are set.
     pub fn has(&self, flags: c_int) -> bool {
         self.flags & flags == flags

@@ -8,6 +8,7 @@ use crate::ctypes::{
     RAI_PASSIVE, RDMA_PS_IB, RDMA_PS_IPOIB, RDMA_PS_TCP, RDMA_PS_UDP,
 };
 use crate::errno::Errno;
+use crate::sys::memory;
 use crate::sys::names::{self, Found, NotFound, Wanted};
 use crate::uapi::AF_IB;
 use std::ffi::{CStr, c_int};
@@ -52,7 +53,10 @@ pub fn look_up(
 ) -> Result<Vec<AddrInfo>, Failure> {
     let found = names::look_up(node, service, hints.map(wanted))?;
     let defaults = AddrInfo::default();
-    let mut entries: Vec<_> = found.iter().map(|found| entry(found, hints.unwrap_or(&defaults))).collect();
+    let mut entries = Vec::new();
+    for found in found {
+        memory::push(&mut entries, entry(found, hints.unwrap_or(&defaults))?)?;
+    }
     let kind = entries.first().map(|first| (first.qp_type, first.port_space));
     entries.retain(|entry| Some((entry.qp_type, entry.port_space)) == kind);
     Ok(entries)
@@ -89,7 +93,7 @@ fn wanted(hints: &AddrInfo) -> Wanted {
     Wanted { flags, family, kind, protocol }
 }
 
-fn entry(found: &Found, hints: &AddrInfo) -> AddrInfo {
+fn entry(found: Found, hints: &AddrInfo) -> Result<AddrInfo, Errno> {
     let qp_type = match found.what.kind {
         _ if hints.qp_type != 0 => hints.qp_type,
         libc::SOCK_STREAM => IBV_QPT_RC as c_int,
@@ -103,16 +107,16 @@ fn entry(found: &Found, hints: &AddrInfo) -> AddrInfo {
         _ => 0,
     };
     let (family, address) = if is_gid(hints) {
-        (c_int::from(AF_IB), sockaddr::of_gid_text(port_space, &found.address))
+        (c_int::from(AF_IB), sockaddr::of_gid_text(port_space, &found.address)?)
     } else {
-        (found.what.family, found.address.clone())
+        (found.what.family, found.address)
     };
     let entry = AddrInfo { family, qp_type, port_space, ..AddrInfo::default() };
-    if found.what.flags & libc::AI_PASSIVE != 0 {
+    Ok(if found.what.flags & libc::AI_PASSIVE != 0 {
         AddrInfo { flags: RAI_PASSIVE, source: address, ..entry }
     } else {
         AddrInfo { destination: address, ..entry }
-    }
+    })
 }
 
 #[cfg(test)]

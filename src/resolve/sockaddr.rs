@@ -2,6 +2,8 @@
 //! What stands in a socket address.
 
 use crate::ctypes::{RDMA_IB_IP_PORT_MASK, RDMA_IB_IP_PS_MASK};
+use crate::errno::Result;
+use crate::sys::memory;
 use crate::uapi::{AF_IB, SockaddrIb};
 use std::ffi::c_int;
 use std::mem::offset_of;
@@ -67,21 +69,25 @@ pub fn ib(address: &[u8]) -> Option<[u8; 16]> {
 }
 
 /// An IPv4 address without port.
-pub fn of_ipv4(ip: [u8; 4]) -> Vec<u8> {
+pub fn of_ipv4(ip: [u8; 4]) -> Result<Vec<u8>> {
     with_bytes(libc::AF_INET, size_of::<libc::sockaddr_in>(), IN_ADDR, &ip)
 }
 
 /// An IPv6 address without port.
-pub fn of_ipv6(ip: [u8; 16]) -> Vec<u8> {
+pub fn of_ipv6(ip: [u8; 16]) -> Result<Vec<u8>> {
     with_bytes(libc::AF_INET6, size_of::<libc::sockaddr_in6>(), IN6_ADDR, &ip)
 }
 
-fn with_bytes(family: c_int, size: usize, at: usize, bytes: &[u8]) -> Vec<u8> {
-    let mut address = (family as u16).to_ne_bytes().to_vec();
-    address.resize(at, 0);
-    address.extend_from_slice(bytes);
-    address.resize(size, 0);
-    address
+fn with_bytes(family: c_int, size: usize, at: usize, bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut address = memory::zeros(size)?;
+    let family = (family as u16).to_ne_bytes();
+    for (place, byte) in address.iter_mut().zip(family) {
+        *place = byte;
+    }
+    for (place, byte) in address.iter_mut().skip(at).zip(bytes) {
+        *place = *byte;
+    }
+    Ok(address)
 }
 
 /// The AF_IB address of a service: a port space, and a port (in network byte order) unless that is 0.
@@ -98,7 +104,7 @@ pub fn of_service(port_space: c_int, port: u16) -> SockaddrIb {
 }
 
 /// The AF_IB address whose GID was written as an IPv6 address.
-pub fn of_gid_text(port_space: c_int, written: &[u8]) -> Vec<u8> {
+pub fn of_gid_text(port_space: c_int, written: &[u8]) -> Result<Vec<u8>> {
     let address = SockaddrIb {
         pkey: u16::MAX,
         flowinfo: bytes_at(written, IN6_FLOW).map_or(0, u32::from_ne_bytes),
@@ -106,7 +112,7 @@ pub fn of_gid_text(port_space: c_int, written: &[u8]) -> Vec<u8> {
         scope_id: bytes_at(written, IN6_SCOPE).map_or(0, u32::from_ne_bytes).into(),
         ..of_service(port_space, port(written))
     };
-    address.as_bytes().to_vec()
+    memory::concat(&[address.as_bytes()])
 }
 
 fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
@@ -141,10 +147,10 @@ mod tests {
     fn gids_by_family() {
         let mapped = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 99, 0, 1];
         assert_eq!(gid(&address(libc::AF_INET as u16, &[(4, &[10, 99, 0, 1])])), mapped);
-        assert_eq!(gid(&of_ipv4([10, 99, 0, 1])), mapped);
+        assert_eq!(gid(&of_ipv4([10, 99, 0, 1]).unwrap()), mapped);
         let ip: [u8; 16] = std::array::from_fn(|byte| byte as u8);
         assert_eq!(gid(&address(libc::AF_INET6 as u16, &[(8, &ip)])), ip);
-        assert_eq!(gid(&of_ipv6(ip)), ip);
+        assert_eq!(gid(&of_ipv6(ip).unwrap()), ip);
         assert_eq!(gid(&address(AF_IB, &[(8, &ip)])), ip);
         assert_eq!(gid(&address(0, &[(8, &ip)])), [0; 16]);
     }
@@ -164,7 +170,7 @@ mod tests {
         let ip: [u8; 16] = std::array::from_fn(|byte| byte as u8);
         let written =
             address(libc::AF_INET6 as u16, &[(4, &[1, 2, 3, 4]), (8, &ip), (24, &7u32.to_ne_bytes())]);
-        let address = of_gid_text(0, &written);
+        let address = of_gid_text(0, &written).unwrap();
         assert_eq!(address.len(), size_of::<SockaddrIb>());
         assert_eq!((family(&address), ib(&address)), (AF_IB, Some(ip)));
         assert_eq!(address[2..8], [0xff, 0xff, 1, 2, 3, 4]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Locks and tables. Everything above takes them from here, so that they can be swapped for models (`tests/models`).
+//! Locks, counted references and tables. Everything above takes them from here, so that they can be swapped for models
+//! (`tests/models`).
 
 /// Atomic values.
 pub mod atomic {
@@ -7,8 +8,11 @@ pub mod atomic {
 }
 mod cell;
 mod lock;
+#[allow(unsafe_code, reason = "memory that is counted")]
+mod shared;
 #[allow(unsafe_code, reason = "a look-up without a lock")]
 mod table;
 
 pub use lock::{Condition, Lock};
+pub use shared::Shared;
 pub use table::{Key, Table};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Memory that C sees or frees: it comes from malloc, and its absence is an error instead of an abort.
+//! Memory whose absence is an error instead of an abort. What C sees or frees comes from malloc.
 
 use crate::errno::{Errno, Result};
 use std::ptr::NonNull;
@@ -22,6 +22,40 @@ fn allocate_bytes<T>(bytes: usize) -> Result<NonNull<T>> {
 pub unsafe fn release<T>(memory: *mut T) {
     // SAFETY: the caller's promise.
     unsafe { libc::free(memory.cast()) };
+}
+
+/// What the iterator gives, in order; ENOMEM without memory.
+pub fn collect<T>(items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    for item in items {
+        push(&mut all, item)?;
+    }
+    Ok(all)
+}
+
+/// One element more; ENOMEM without memory, and then the vector is as it was.
+pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
+    all.try_reserve(1)?;
+    all.push(item);
+    Ok(())
+}
+
+/// The slices, one behind the other; ENOMEM without memory.
+pub fn concat(parts: &[&[u8]]) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(parts.iter().map(|part| part.len()).sum())?;
+    for part in parts {
+        all.extend_from_slice(part);
+    }
+    Ok(all)
+}
+
+/// That many zeros; ENOMEM without memory.
+pub fn zeros(count: usize) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(count)?;
+    all.resize(count, 0);
+    Ok(all)
 }
 
 /// An array that C sees.

@@ -7,6 +7,8 @@ mod atomic {
 }
 pub mod clock;
 pub mod device;
+pub mod environment;
+pub mod files;
 mod holder;
 pub mod local;
 pub mod memory;
@@ -15,7 +17,9 @@ pub mod netlink;
 pub mod nodes;
 pub mod number;
 pub mod process;
+mod restart;
 pub mod stream;
 pub mod symbol;
 pub mod thread;
+pub mod thread_end;
 pub mod uverbs;

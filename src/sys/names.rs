@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Names of hosts and services: `getaddrinfo(3)`.
 
-use crate::errno::Errno;
+use super::memory;
+use crate::errno::{Errno, Result};
 use std::ffi::{CStr, c_int};
 use std::mem::MaybeUninit;
 use std::{ptr, slice};
@@ -68,9 +69,23 @@ pub fn look_up(
         let system = (code == libc::EAI_SYSTEM).then(Errno::last);
         return Err(NotFound { code, system });
     }
-    let mut found = Vec::new();
-    let mut next: *const libc::addrinfo = first;
     // SAFETY: the list came from getaddrinfo, is whole, and is freed once, after its last use.
+    let found = unsafe {
+        let found = entries(first);
+        libc::freeaddrinfo(first);
+        found
+    };
+    found.map_err(|_| NotFound { code: libc::EAI_MEMORY, system: None })
+}
+
+/// A copy of a list. ENOMEM without memory.
+///
+/// # Safety
+///
+/// The list is whole.
+unsafe fn entries(mut next: *const libc::addrinfo) -> Result<Vec<Found>> {
+    let mut found = Vec::new();
+    // SAFETY: the caller's promise.
     unsafe {
         while let Some(entry) = next.as_ref() {
             let what = Wanted {
@@ -79,12 +94,10 @@ pub fn look_up(
                 kind: entry.ai_socktype,
                 protocol: entry.ai_protocol,
             };
-            let address =
-                slice::from_raw_parts(entry.ai_addr.cast::<u8>(), entry.ai_addrlen as usize).to_vec();
-            found.push(Found { what, address });
+            let address = slice::from_raw_parts(entry.ai_addr.cast::<u8>(), entry.ai_addrlen as usize);
+            memory::push(&mut found, Found { what, address: memory::concat(&[address])? })?;
             next = entry.ai_next;
         }
-        libc::freeaddrinfo(first);
     }
     Ok(found)
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Questions to the RDMA subsystem by netlink (`rdma/rdma_netlink.h`).
 
+use super::memory;
+use super::restart::restarted;
 use crate::errno::{Errno, Result};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
 };
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::ffi::CStr;
+use std::os::fd::AsRawFd;
 
 /// RDMA_NL_NLDEV, the client whose commands these are, as it stands in a message type.
 const NLDEV: u16 = 5 << 10;
@@ -26,7 +29,7 @@ const ATTRIBUTE_HEADER: usize = 4;
 #[derive(Debug, PartialEq, Eq)]
 pub struct CharDevice {
     /// Name of the node under `/dev/infiniband`.
-    pub name: String,
+    pub name: Vec<u8>,
     /// Version of its command set.
     pub abi: u32,
     /// Its device number.
@@ -34,21 +37,18 @@ pub struct CharDevice {
 }
 
 /// The character device of that type ("rdma_cm", …); the kernel loads its module if need be.
-pub fn char_device(kind: &str) -> Result<CharDevice> {
-    let socket = ask(GET_CHARDEV, 0, &[(ATTR_CHARDEV_TYPE, &with_nul(kind))])?;
+pub fn char_device(kind: &CStr) -> Result<CharDevice> {
     let mut answer = [0; 4096];
-    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-    parse_char_device(answer.get(..length).ok_or(Errno::EPROTO)?)
+    let request = [(ATTR_CHARDEV_TYPE, kind.to_bytes_with_nul())];
+    parse_char_device(ask(GET_CHARDEV, 0, &request, &mut answer)?)
 }
 
 /// The number of the driver of an RDMA device (`enum rdma_driver_id`), which commands for it carry.
 pub fn driver(device: u32) -> Result<u32> {
     let index = device.to_ne_bytes();
-    let request = [(ATTR_DEV_INDEX, index.as_slice()), (ATTR_CHARDEV_TYPE, &with_nul("uverbs"))];
-    let socket = ask(GET_CHARDEV, 0, &request)?;
+    let request = [(ATTR_DEV_INDEX, index.as_slice()), (ATTR_CHARDEV_TYPE, c"uverbs".to_bytes_with_nul())];
     let mut answer = [0; 4096];
-    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-    parse_driver(answer.get(..length).ok_or(Errno::EPROTO)?)
+    parse_driver(ask(GET_CHARDEV, 0, &request, &mut answer)?)
 }
 
 /// The driver in an answer to the question of [`driver`].
@@ -60,10 +60,8 @@ pub fn parse_driver(datagram: &[u8]) -> Result<u32> {
 
 /// Whether the kernel knows any RDMA device in this network namespace.
 pub fn any_device() -> Result<bool> {
-    let socket = ask(GET, libc::NLM_F_DUMP as u16, &[])?;
     let mut answer = [0; 16384];
-    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-    parse_any_device(answer.get(..length).ok_or(Errno::EPROTO)?)
+    parse_any_device(ask(GET, libc::NLM_F_DUMP as u16, &[], &mut answer)?)
 }
 
 /// Whether an answer to the question of [`any_device`] tells of one.
@@ -72,16 +70,22 @@ pub fn parse_any_device(datagram: &[u8]) -> Result<bool> {
     Ok(kind == NLDEV + GET && attributes(body).any(|(attribute, _)| attribute == ATTR_DEV_INDEX))
 }
 
-fn ask(command: u16, flags: u16, attributes: &[(u16, &[u8])]) -> Result<OwnedFd> {
+/// The kernel's answer, or its first part. A signal does not end the wait for it.
+fn ask<'a>(command: u16, flags: u16, attributes: &[(u16, &[u8])], answer: &'a mut [u8]) -> Result<&'a [u8]> {
     let socket =
         socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRDMA)?;
-    let request = request(NLDEV + command, flags | libc::NLM_F_REQUEST as u16, attributes);
-    sendto(socket.as_raw_fd(), &request, &NetlinkAddr::new(0, 0), MsgFlags::empty())?;
-    Ok(socket)
+    let request = request(NLDEV + command, flags | libc::NLM_F_REQUEST as u16, attributes)?;
+    let (socket, kernel) = (socket.as_raw_fd(), NetlinkAddr::new(0, 0));
+    restarted(|| Ok(sendto(socket, &request, &kernel, MsgFlags::empty())?))?;
+    let length = restarted(|| Ok(recv(socket, answer, MsgFlags::empty())?))?;
+    answer.get(..length).ok_or(Errno::EPROTO)
 }
 
-fn request(kind: u16, flags: u16, attributes: &[(u16, &[u8])]) -> Vec<u8> {
-    let mut message = vec![0; 4];
+fn request(kind: u16, flags: u16, attributes: &[(u16, &[u8])]) -> Result<Vec<u8>> {
+    let size = |value: &[u8]| (ATTRIBUTE_HEADER + value.len()).next_multiple_of(4);
+    let mut message = Vec::new();
+    message.try_reserve_exact(HEADER + attributes.iter().map(|(_, value)| size(value)).sum::<usize>())?;
+    message.extend_from_slice(&[0; 4]);
     message.extend_from_slice(&kind.to_ne_bytes());
     message.extend_from_slice(&flags.to_ne_bytes());
     message.extend_from_slice(&[0; 8]);
@@ -92,12 +96,10 @@ fn request(kind: u16, flags: u16, attributes: &[(u16, &[u8])]) -> Vec<u8> {
         message.resize(message.len().next_multiple_of(4), 0);
     }
     let length = message.len() as u32;
-    message.splice(..4, length.to_ne_bytes());
-    message
-}
-
-fn with_nul(text: &str) -> Vec<u8> {
-    [text.as_bytes(), &[0]].concat()
+    for (place, byte) in message.iter_mut().zip(length.to_ne_bytes()) {
+        *place = byte;
+    }
+    Ok(message)
 }
 
 /// Type and body of the first message; an error message is its errno.
@@ -131,8 +133,8 @@ pub fn parse_char_device(datagram: &[u8]) -> Result<CharDevice> {
             ATTR_CHARDEV_NAME => {
                 let text = value.split(|&byte| byte == 0).next().unwrap_or_default();
                 // The name becomes a path below /dev/infiniband.
-                let is_name = |text: &&str| !matches!(*text, "" | "." | "..") && !text.contains('/');
-                name = std::str::from_utf8(text).ok().filter(is_name);
+                let is_name = |text: &&[u8]| !matches!(*text, b"" | b"." | b"..") && !text.contains(&b'/');
+                name = Some(text).filter(is_name);
             }
             // The upper half is reserved.
             ATTR_CHARDEV_ABI => abi = Some(u64_at(value, 0)? as u32),
@@ -141,7 +143,9 @@ pub fn parse_char_device(datagram: &[u8]) -> Result<CharDevice> {
         }
     }
     match (name, abi, number) {
-        (Some(name), Some(abi), Some(number)) => Ok(CharDevice { name: name.to_owned(), abi, number }),
+        (Some(name), Some(abi), Some(number)) => {
+            Ok(CharDevice { name: memory::concat(&[name])?, abi, number })
+        }
         _ => Err(Errno::EPROTO),
     }
 }
@@ -175,7 +179,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn answer(attributes: &[(u16, &[u8])]) -> Vec<u8> {
-        request(NLDEV + GET_CHARDEV, 0, attributes)
+        request(NLDEV + GET_CHARDEV, 0, attributes).unwrap()
     }
 
     #[test]
@@ -187,7 +191,7 @@ mod tests {
             (ATTR_CHARDEV_NAME, b"rdma_cm\0"),
             (ATTR_CHARDEV_ABI, &(7u64 << 32 | 4).to_ne_bytes()),
         ]);
-        let expected = CharDevice { name: "rdma_cm".to_owned(), abi: 4, number: libc::makedev(10, 0x1234) };
+        let expected = CharDevice { name: b"rdma_cm".to_vec(), abi: 4, number: libc::makedev(10, 0x1234) };
         assert_eq!(parse_char_device(&datagram), Ok(expected));
     }
 
@@ -201,17 +205,17 @@ mod tests {
     #[test]
     fn what_is_missing_or_strange_is_a_protocol_error() {
         assert_eq!(parse_char_device(&answer(&[(ATTR_CHARDEV_NAME, b"x\0")])), Err(Errno::EPROTO));
-        for name in ["../mem", "..", ".", "", "a/b"] {
-            let name = with_nul(name);
+        for name in [c"../mem", c"..", c".", c"", c"a/b"] {
+            let name = name.to_bytes_with_nul();
             let escape =
-                answer(&[(ATTR_CHARDEV, &[0; 8]), (ATTR_CHARDEV_NAME, &name), (ATTR_CHARDEV_ABI, &[0; 8])]);
+                answer(&[(ATTR_CHARDEV, &[0; 8]), (ATTR_CHARDEV_NAME, name), (ATTR_CHARDEV_ABI, &[0; 8])]);
             assert_eq!(parse_char_device(&escape), Err(Errno::EPROTO));
         }
     }
 
     #[test]
     fn an_error_message_is_its_errno() {
-        let mut datagram = request(libc::NLMSG_ERROR as u16, 0, &[]);
+        let mut datagram = request(libc::NLMSG_ERROR as u16, 0, &[]).unwrap();
         datagram.extend_from_slice(&(-libc::EOPNOTSUPP).to_ne_bytes());
         datagram[0] = datagram.len() as u8;
         assert_eq!(parse_char_device(&datagram), Err(Errno::from_raw(libc::EOPNOTSUPP)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Stream sockets to services of this machine. No call on them lasts longer than a limit, none raises a signal.
 
+use super::restart::restarted;
 use crate::errno::{Errno, Result};
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockType, SockaddrIn, SockaddrLike, UnixAddr, connect, recv, send,
@@ -73,15 +74,6 @@ impl Stream {
         match recv(self.socket.as_raw_fd(), room, MsgFlags::empty())? {
             0 => Err(Errno::ECONNRESET),
             length => Ok(length),
-        }
-    }
-}
-
-fn restarted<T>(mut call: impl FnMut() -> Result<T>) -> Result<T> {
-    loop {
-        match call() {
-            Err(Errno::EINTR) => {}
-            result => return result,
         }
     }
 }

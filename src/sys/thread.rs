@@ -2,7 +2,7 @@
 //! The calling thread: its name, keeping it from being cancelled, and starting another.
 
 use crate::errno::{Errno, Result};
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -31,19 +31,33 @@ pub fn uncancellable<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Starts a thread of the library that nobody joins. Signals are the application's matter: it gets none.
-pub fn start(name: &str, stack_bytes: usize, work: fn()) -> Result<()> {
-    let builder = std::thread::Builder::new().name(name.to_owned()).stack_size(stack_bytes);
+/// Starts a thread of the library that nobody joins. Signals are the application's matter: it gets none. EAGAIN or
+/// ENOMEM without the means for one.
+pub fn start(name: &CStr, stack_bytes: usize, work: extern "C" fn(*mut c_void) -> *mut c_void) -> Result<()> {
+    let mut attributes = MaybeUninit::uninit();
     let mut all = MaybeUninit::uninit();
     let mut before = MaybeUninit::uninit();
-    // SAFETY: both are valid places; sigfillset initialises the first before it is read.
-    unsafe {
+    let mut thread = MaybeUninit::uninit();
+    // SAFETY: all are valid places, initialised by the first call that gets them before another reads them. A new thread
+    // has the mask of the one that starts it. The thread is named only while nobody can have reused its name: it was
+    // not detached yet.
+    let error = unsafe {
+        let error = libc::pthread_attr_init(attributes.as_mut_ptr());
+        if error != 0 {
+            return Err(Errno::from_raw(error));
+        }
+        libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), stack_bytes);
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-    }
-    // A new thread has the mask of the one that starts it.
-    let started = builder.spawn(work);
-    // SAFETY: the call above, which cannot fail, initialised it.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut()) };
-    started.map(drop).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EAGAIN)))
+        let error = libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), work, ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        if error == 0 {
+            let thread = thread.assume_init();
+            libc::pthread_setname_np(thread, name.as_ptr());
+            libc::pthread_detach(thread);
+        }
+        error
+    };
+    if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) }
 }

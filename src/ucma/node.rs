@@ -3,17 +3,19 @@
 
 use crate::diag;
 use crate::errno::{Errno, Result};
-use crate::sys::{device, netlink};
+use crate::sys::{device, files, memory, netlink};
 use crate::uapi::{ABI_VERSION_MAX, ABI_VERSION_MIN};
-use std::fs;
+use std::ffi::OsStr;
+use std::io::{Cursor, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// What this process found out about the node; it holds for the life of the kernel module.
 #[derive(Debug, PartialEq, Eq)]
 struct Node {
-    path: PathBuf,
+    path: Vec<u8>,
     /// None where only sysfs told of the device.
     number: Option<libc::dev_t>,
     /// Version of the kernel's interface.
@@ -27,7 +29,7 @@ impl Node {
         match NODE.get() {
             Some(node) => Ok(node),
             None => {
-                let found = find(Path::new("/sys"))?;
+                let found = find(b"/sys")?;
                 Ok(NODE.get_or_init(|| found))
             }
         }
@@ -40,7 +42,7 @@ pub fn abi() -> Result<u32> {
 }
 
 /// Opens the connection manager's device. ENODEV without any RDMA device, EPERM if the kernel speaks a version that
-/// this library does not, else what opening the node says: EACCES without permission, ENOENT without node, ….
+/// this library does not, ENOMEM, EMFILE, ENFILE if there is too little to find it out, else what opening the node says: EACCES without permission, ENOENT without node, ….
 ///
 /// A node under another name is found by its device number. Nothing here waits for a node to appear.
 pub fn open() -> Result<OwnedFd> {
@@ -49,10 +51,14 @@ pub fn open() -> Result<OwnedFd> {
         return device::open_node(Path::new("/dev/null"), None);
     }
     let node = Node::get()?;
-    device::open_node(&node.path, node.number).or_else(|error| {
-        diag::line(format_args!("{}: {error:?}", node.path.display()));
-        node.number.and_then(|number| device::open_node(&by_number(number), Some(number)).ok()).ok_or(error)
-    })
+    let path = Path::new(OsStr::from_bytes(&node.path));
+    match (device::open_node(path, node.number), node.number) {
+        (Err(error), Some(number)) if !error.is_passing() => {
+            diag::line(format_args!("{}: {error:?}", path.display()));
+            by_number(number).map_err(|_| error)
+        }
+        (opened, _) => opened,
+    }
 }
 
 /// ENODEV without any RDMA device, EPERM as [`open`]. Costs nothing once one was there.
@@ -60,48 +66,72 @@ pub fn available() -> Result<()> {
     Node::get().map(|_| ())
 }
 
-fn find(sysfs: &Path) -> Result<Node> {
-    let node = match netlink::char_device("rdma_cm") {
-        Ok(found) => Node { path: by_name(&found.name), number: Some(found.number), abi: found.abi },
-        Err(_) => Node { path: by_name("rdma_cm"), number: None, abi: abi_by_sysfs(sysfs) },
+/// What a kernel does not tell by netlink, it may tell in sysfs. But a passing failure must not settle the matter for the
+/// life of the process.
+fn find(sysfs: &[u8]) -> Result<Node> {
+    let node = match netlink::char_device(c"rdma_cm") {
+        Ok(found) => Node { path: by_name(&found.name)?, number: Some(found.number), abi: found.abi },
+        Err(error) if error.is_passing() => return Err(error),
+        Err(_) => Node { path: by_name(b"rdma_cm")?, number: None, abi: abi_by_sysfs(sysfs)? },
     };
     if !(ABI_VERSION_MIN..=ABI_VERSION_MAX).contains(&node.abi) {
         diag::line(format_args!("the kernel's connection manager has version {}, unknown here", node.abi));
         return Err(Errno::EPERM);
     }
     // The node may well exist without a device; programs expect to be told at once that there is none.
-    if netlink::any_device().unwrap_or_else(|_| any_device_by_sysfs(sysfs)) {
-        Ok(node)
-    } else {
-        Err(Errno::ENODEV)
-    }
+    let any = match netlink::any_device() {
+        Err(error) if !error.is_passing() => any_device_by_sysfs(sysfs),
+        told => told,
+    };
+    if any? { Ok(node) } else { Err(Errno::ENODEV) }
 }
 
 /// A kernel that tells no version is taken for a current one: its answers will show.
-fn abi_by_sysfs(sysfs: &Path) -> u32 {
-    ["class/misc/rdma_cm/abi_version", "class/infiniband_ucma/abi_version"]
-        .iter()
-        .find_map(|file| fs::read_to_string(sysfs.join(file)).ok())
-        .map_or(ABI_VERSION_MAX, |text| text.trim().parse().unwrap_or(0))
+fn abi_by_sysfs(sysfs: &[u8]) -> Result<u32> {
+    for file in ["/class/misc/rdma_cm/abi_version", "/class/infiniband_ucma/abi_version"] {
+        let mut room = [0; 16];
+        match files::read(&memory::concat(&[sysfs, file.as_bytes()])?, &mut room) {
+            Ok(text) => {
+                let text = std::str::from_utf8(text).unwrap_or_default();
+                return Ok(text.trim().parse().unwrap_or(0));
+            }
+            Err(error) if error.is_passing() => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(ABI_VERSION_MAX)
 }
 
-fn any_device_by_sysfs(sysfs: &Path) -> bool {
-    fs::read_dir(sysfs.join("class/infiniband")).is_ok_and(|mut devices| devices.next().is_some())
+fn any_device_by_sysfs(sysfs: &[u8]) -> Result<bool> {
+    match files::has_entries(&memory::concat(&[sysfs, b"/class/infiniband"])?) {
+        Err(error) if !error.is_passing() => Ok(false),
+        told => told,
+    }
 }
 
-fn by_name(name: &str) -> PathBuf {
-    Path::new("/dev/infiniband").join(name)
+fn by_name(name: &[u8]) -> Result<Vec<u8>> {
+    memory::concat(&[b"/dev/infiniband/", name])
 }
 
-fn by_number(number: libc::dev_t) -> PathBuf {
-    PathBuf::from(format!("/dev/char/{}:{}", libc::major(number), libc::minor(number)))
+fn by_number(number: libc::dev_t) -> Result<OwnedFd> {
+    let mut room = [0; 40];
+    let path = number_path(number, &mut room).ok_or(Errno::ENOENT)?;
+    device::open_node(Path::new(OsStr::from_bytes(path)), Some(number))
+}
+
+fn number_path(number: libc::dev_t, room: &mut [u8]) -> Option<&[u8]> {
+    let mut path = Cursor::new(&mut *room);
+    write!(path, "/dev/char/{}:{}", libc::major(number), libc::minor(number)).ok()?;
+    let length = path.position() as usize;
+    room.get(..length)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
-    fn sysfs(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    fn sysfs(name: &str, files: &[(&str, &str)]) -> Vec<u8> {
         let root = std::env::temp_dir().join(format!("rdmacm-sysfs-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         for (file, text) in files {
@@ -109,25 +139,27 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        root
+        root.into_os_string().into_encoded_bytes()
     }
 
     #[test]
     fn sysfs_tells_the_version() {
-        assert_eq!(abi_by_sysfs(&sysfs("new", &[("class/misc/rdma_cm/abi_version", "4\n")])), 4);
-        assert_eq!(abi_by_sysfs(&sysfs("old", &[("class/infiniband_ucma/abi_version", "3\n")])), 3);
-        assert_eq!(abi_by_sysfs(&sysfs("none", &[])), ABI_VERSION_MAX);
-        assert_eq!(abi_by_sysfs(&sysfs("bad", &[("class/misc/rdma_cm/abi_version", "?\n")])), 0);
+        assert_eq!(abi_by_sysfs(&sysfs("new", &[("class/misc/rdma_cm/abi_version", "4\n")])), Ok(4));
+        assert_eq!(abi_by_sysfs(&sysfs("old", &[("class/infiniband_ucma/abi_version", "3\n")])), Ok(3));
+        assert_eq!(abi_by_sysfs(&sysfs("none", &[])), Ok(ABI_VERSION_MAX));
+        assert_eq!(abi_by_sysfs(&sysfs("bad", &[("class/misc/rdma_cm/abi_version", "?\n")])), Ok(0));
     }
 
     #[test]
     fn sysfs_tells_whether_there_is_a_device() {
-        assert!(any_device_by_sysfs(&sysfs("one", &[("class/infiniband/rxe0/node_guid", "")])));
-        assert!(!any_device_by_sysfs(&sysfs("no", &[("class/misc/x", "")])));
+        assert_eq!(any_device_by_sysfs(&sysfs("one", &[("class/infiniband/rxe0/node_guid", "")])), Ok(true));
+        assert_eq!(any_device_by_sysfs(&sysfs("empty", &[("class/infiniband/.hidden", "")])), Ok(false));
+        assert_eq!(any_device_by_sysfs(&sysfs("no", &[("class/misc/x", "")])), Ok(false));
     }
 
     #[test]
     fn a_number_names_a_path() {
-        assert_eq!(by_number(libc::makedev(10, 122)), Path::new("/dev/char/10:122"));
+        assert_eq!(number_path(libc::makedev(10, 122), &mut [0; 40]), Some(&b"/dev/char/10:122"[..]));
+        assert_eq!(number_path(libc::makedev(10, 122), &mut [0; 4]), None);
     }
 }

@@ -51,10 +51,10 @@ impl Context {
         }
     }
 
-    /// Whether there are objects on it besides that many protection domains and XRC domains. None if the kernel does not
-    /// tell: it is too old, or the device was taken away.
-    pub fn has_more_than(&self, domains: usize, xrc_domains: usize) -> Option<bool> {
-        let driver = self.driver?;
+    /// Whether there are objects on it besides that many protection domains and XRC domains. EOPNOTSUPP if the kernel never
+    /// tells; another error now, as after the device was taken away.
+    pub fn has_more_than(&self, domains: usize, xrc_domains: usize) -> Result<bool> {
+        let driver = self.driver.ok_or(Errno::EOPNOTSUPP)?;
         // SAFETY: the context is open; the field is read by value and never changes.
         let fd = unsafe { (*self.as_ptr()).cmd_fd };
         for kind in Kind::all() {
@@ -63,11 +63,11 @@ impl Context {
                 Kind::XRCD => xrc_domains,
                 _ => 0,
             };
-            if uverbs::count(fd, driver, kind).ok()? > own {
-                return Some(true);
+            if uverbs::count(fd, driver, kind)? > own {
+                return Ok(true);
             }
         }
-        Some(false)
+        Ok(false)
     }
 
     /// Link layer of a port, counted from 1; unspecified if the port does not answer.

@@ -17,12 +17,18 @@ pub struct DeviceList {
 }
 
 impl DeviceList {
-    /// The devices there are now. ENODEV if libibverbs cannot tell or there is none, EMFILE or ENFILE if it has no
-    /// descriptors to look with.
+    /// The devices there are now. ENODEV if libibverbs cannot tell or there is none, ENOMEM without memory,
+    /// EMFILE or ENFILE if it has no descriptors to look with.
     pub fn get() -> Result<DeviceList> {
         let mut count = 0;
         // SAFETY: the count is a valid place; NULL is checked for.
-        let list = NonNull::new(unsafe { ffi::ibv_get_device_list(&mut count) }).ok_or_else(no_device)?;
+        let list =
+            NonNull::new(unsafe { ffi::ibv_get_device_list(&mut count) }).ok_or_else(
+                || match Errno::last() {
+                    Errno::ENOMEM => Errno::ENOMEM,
+                    _ => no_device(),
+                },
+            )?;
         let list = DeviceList { list, count: usize::try_from(count).unwrap_or(0) };
         if list.count == 0 { Err(no_device()) } else { Ok(list) }
     }
@@ -71,18 +77,15 @@ impl Device<'_> {
     }
 
     /// Name of the kernel's device, such as "rxe0".
-    pub fn name(&self) -> String {
+    pub fn name(&self) -> &str {
         // SAFETY: the device is in a list that is alive; its name is a string inside it.
-        unsafe { CStr::from_ptr(ffi::ibv_get_device_name(self.device.as_ptr())) }
-            .to_string_lossy()
-            .into_owned()
+        unsafe { CStr::from_ptr(ffi::ibv_get_device_name(self.device.as_ptr())) }.to_str().unwrap_or("?")
     }
 
-    /// Where libibverbs looks for its node.
-    pub fn node(&self) -> String {
+    /// Name of its node in /dev/infiniband, where libibverbs looks for it.
+    pub fn node(&self) -> &str {
         // SAFETY: the device is in a list that is alive; its verbs device's name is a string inside it.
-        let name = unsafe { CStr::from_ptr((*self.device.as_ptr()).dev_name.as_ptr()) };
-        format!("/dev/infiniband/{}", name.to_string_lossy())
+        unsafe { CStr::from_ptr((*self.device.as_ptr()).dev_name.as_ptr()) }.to_str().unwrap_or("?")
     }
 
     /// Opens the device; an error says what is wrong with its node.
@@ -91,7 +94,13 @@ impl Device<'_> {
         let context =
             NonNull::new(unsafe { ffi::ibv_open_device(self.device.as_ptr()) }).ok_or_else(Errno::last)?;
         // Asked now: of a device that is being removed the kernel tells nothing.
-        let driver = self.index().and_then(|index| netlink::driver(index).ok());
-        Ok(Context::new(context, driver))
+        let driver = self.index().map(netlink::driver);
+        match driver {
+            Some(Err(error)) if error.is_passing() => {
+                drop(Context::new(context, None));
+                Err(error)
+            }
+            driver => Ok(Context::new(context, driver.and_then(Result::ok))),
+        }
     }
 }

@@ -49,7 +49,7 @@ void connect_run(void)
 	attempt(rdma_connect(client, &offer));
 	take_request();
 	attempt(rdma_create_qp(server, NULL, &attributes));
-	attempt(rdma_accept(server, &offer));
+	attempt_far(rdma_accept(server, &offer));
 	pass(client_channel, RDMA_CM_EVENT_ESTABLISHED);
 	pass(server_channel, RDMA_CM_EVENT_ESTABLISHED);
 	attempt(rdma_disconnect(client));
@@ -86,7 +86,7 @@ void own_queue_pair_run(void)
 	take_request();
 	attempt(rdma_create_qp(server, NULL, &attributes));
 	offer.qp_num = 0;
-	attempt(rdma_accept(server, &offer));
+	attempt_far(rdma_accept(server, &offer));
 	pass(client_channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
 	move(IBV_QPS_RTR);
 	move(IBV_QPS_RTS);
@@ -109,7 +109,7 @@ void datagram_run(void)
 	take_request();
 	attempt(rdma_create_qp(server, NULL, &attributes));
 	offer.qp_num = server->qp->qp_num;
-	attempt(rdma_accept(server, &offer));
+	attempt_far(rdma_accept(server, &offer));
 	pass(client_channel, RDMA_CM_EVENT_ESTABLISHED);
 }
 

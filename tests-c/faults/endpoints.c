@@ -52,7 +52,7 @@ void endpoint_run(void)
 	start_peer(serve);
 	find(receive_port(peer_link), 0);
 	attempt(rdma_create_ep(&endpoint, addresses, NULL, &attributes));
-	attempt(rdma_connect(endpoint, NULL));
+	attempt_far(rdma_connect(endpoint, NULL));
 	attempt(rdma_disconnect(endpoint));
 }
 
@@ -87,7 +87,7 @@ void listening_endpoint_run(void)
 	attempt(rdma_listen(endpoint, 2));
 	send_port(peer_link, ntohs(rdma_get_src_port(endpoint)));
 	attempt(rdma_get_request(endpoint, &accepted));
-	attempt(rdma_accept(accepted, NULL));
+	attempt_far(rdma_accept(accepted, NULL));
 	attempt(rdma_disconnect(accepted));
 }
 

@@ -59,9 +59,9 @@ void waiting_run(void)
 	attempt(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
 	write_one(1, 2);
 	write_one(3, 4);
-	attempt(rdma_resolve_addr(id, NULL, device_address(7499), 2000));
+	attempt_far(rdma_resolve_addr(id, NULL, device_address(7499), 2000));
 	require(id->event && id->event->event == RDMA_CM_EVENT_ADDR_RESOLVED, "another answer");
-	attempt(rdma_resolve_route(id, 2000));
+	attempt_far(rdma_resolve_route(id, 2000));
 	take_one(id->channel, 1, 2);
 	take_one(id->channel, 3, 4);
 }

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT_MS = 15000, JOBS = 8, JOBS_MAX = 64, VERDICTS = HANG + 1 };
+enum { LIMIT_MS = 40000, JOBS = 8, JOBS_MAX = 64, VERDICTS = HANG + 1 };
 
 static const char *const verdict_names[VERDICTS] = {
 	"good", "wrong errnos", "not succeeding again", "wrong results", "leaks of descriptors", "leaks of ids",

@@ -12,14 +12,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The library lets go of devices after about a second. */
-enum { SETTLE_MS = 4000, PAUSE_MS = 10 };
+/* The library lets go of devices after about a second, and after another one if it could not. */
+enum { SETTLE_MS = 15000, PAUSE_MS = 10 };
 
 static struct run *run;
 static const struct scenario *scenario;
 static jmp_buf abandoned;
 static bool may_abandon;
 static const char *attempted;
+bool attempt_is_far;
 static unsigned int tries;
 static bool happened_before;
 
@@ -56,6 +57,8 @@ bool attempt_again(bool failed, int error)
 		return false;
 	if (!faults->happened)
 		conclude(WRONG_RESULT, "%s fails by itself: %s", attempted, strerror(error));
+	if (tries && attempt_is_far && error == EINVAL && may_abandon)
+		longjmp(abandoned, 1);
 	if (tries++)
 		conclude(NOT_AGAIN, "%s fails again: %s", attempted, strerror(error));
 	if (!is_told(faults, error))
@@ -89,6 +92,7 @@ static bool run_once(void)
 		is_whole = true;
 	}
 	may_abandon = false;
+	attempt_is_far = false;
 	scenario->clean();
 	end_peer();
 	return is_whole;

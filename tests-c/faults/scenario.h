@@ -45,6 +45,18 @@ bool attempt_again(bool failed, int error);
 #define attempt_pointer(call) ATTEMPT(call, == NULL)
 #define attempt_void(call) ATTEMPT(((call), 0), != 0)
 
+/*
+ * A call that has come too far to be made again when it fails, as one that makes a connection: the second time it may be
+ * EINVAL, and then the scenario is abandoned.
+ */
+#define attempt_far(call)                      \
+	do {                                   \
+		attempt_is_far = true;         \
+		attempt(call);                 \
+		attempt_is_far = false;        \
+	} while (0)
+extern bool attempt_is_far;
+
 /* The run is over, with this verdict. */
 enum verdict { GOOD, WRONG_ERRNO, NOT_AGAIN, WRONG_RESULT, LEAK_FD, LEAK_ID, LEAK_OBJECT, LEAK_MEMORY, CRASH, HANG, SKIPPED };
 _Noreturn void conclude(enum verdict verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -40,7 +40,7 @@ impl Connection {
     }
 
     /// Data at the head of the private data of the next request.
-    pub fn open_with(&mut self, data: &[u8]) {
-        self.opening = data.to_owned();
+    pub fn open_with(&mut self, data: Vec<u8>) {
+        self.opening = data;
     }
 }

@@ -5,6 +5,7 @@ use super::parameters::{Offer, wanted};
 use crate::cm::device::Limits;
 use crate::cm::id::CmId;
 use crate::cm::queue::state;
+use crate::cm::unfinished::Step;
 use crate::cm::{query, synchronous};
 use crate::ctypes::{
     RDMA_CM_EVENT_CONNECT_ERROR, RDMA_CM_EVENT_DISCONNECTED, RDMA_CM_EVENT_ESTABLISHED,
@@ -19,8 +20,8 @@ use zerocopy::FromZeros;
 /// Waits for requests from now on. Holds as many as the backlog says; 0 for the most there are.
 pub fn listen(id: &CmId, backlog: i32) -> Result<()> {
     uncancellable(|| {
-        ucma::order(&id.fd(), Listen { id: id.handle(), backlog: backlog as u32 })?;
-        query::listening(id)
+        let command = || ucma::order(&id.fd(), Listen { id: id.handle(), backlog: backlog as u32 });
+        id.unfinished().take(Step::Listen, command, || query::listening(id))
     })
 }
 

@@ -22,6 +22,7 @@ pub struct Group {
 impl Groups {
     /// The queue pair receives from the group, for this membership too.
     pub fn attach(&mut self, queue_pair: QueuePair, membership: Key, group: Group) -> Result<()> {
+        self.0.try_reserve(1)?;
         queue_pair.attach(&ibv_gid { raw: group.gid }, group.lid)?;
         self.0.push((membership, group));
         Ok(())

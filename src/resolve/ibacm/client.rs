@@ -101,12 +101,13 @@ fn left(deadline: Duration) -> Result<Duration> {
 /// Asks on that connection, and keeps it if the reply came.
 fn converse(mut stream: Stream, request: &Request, deadline: Duration) -> Result<Option<Answer>> {
     let tid = TID.fetch_add(1, Ordering::Relaxed);
-    stream.send(&request.message(tid))?;
+    stream.send(&request.message(tid)?)?;
     let mut room = [0; LONGEST];
     let mut filled = 0;
     loop {
         let (used, answer) = match wire::read(room.get(..filled).unwrap_or_default(), tid) {
             Reply::Garbage => return Err(Errno::EPROTO),
+            Reply::Lost => return Err(Errno::ENOMEM),
             Reply::Other(length) => (length, None),
             Reply::Complete(length, answer) => (length, Some(answer)),
             Reply::Incomplete => {

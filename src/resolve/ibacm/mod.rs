@@ -9,6 +9,7 @@ pub mod wire;
 use super::info::AddrInfo;
 use super::sockaddr;
 use crate::ctypes::{RAI_NOROUTE, RAI_NUMERICHOST};
+use crate::errno::Result;
 use crate::sys::thread::uncancellable;
 use std::time::Duration;
 use wire::Request;
@@ -25,25 +26,22 @@ pub fn ask(entry: &AddrInfo, hints: &AddrInfo, limit: Duration) -> Option<Answer
     if is_away() {
         return None;
     }
-    let request = question(entry, hints);
-    if request.is_empty() {
-        return None;
-    }
+    let request = question(entry, hints).ok().filter(|request| !request.is_empty())?;
     uncancellable(|| client::exchange(&request, limit.min(LIMIT)))
 }
 
-/// What is asked about an entry.
-pub fn question(entry: &AddrInfo, hints: &AddrInfo) -> Request {
+/// What is asked about an entry. ENOMEM without memory.
+pub fn question(entry: &AddrInfo, hints: &AddrInfo) -> Result<Request> {
     let mut request = Request::default();
     if let Some(source) = wire::ip(&entry.source) {
-        request.source(source);
+        request.source(source)?;
     }
     if let Some(destination) = wire::ip(&entry.destination) {
-        request.destination(destination, hints.flags & (RAI_NUMERICHOST | RAI_NOROUTE) != 0);
+        request.destination(destination, hints.flags & (RAI_NUMERICHOST | RAI_NOROUTE) != 0)?;
     }
     let (source, destination) = (sockaddr::ib(&entry.source), sockaddr::ib(&entry.destination));
     if !hints.route.is_empty() || source.is_some() || destination.is_some() {
-        request.path(&hints.route, source, destination);
+        request.path(&hints.route, source, destination)?;
     }
-    request
+    Ok(request)
 }

@@ -2,7 +2,9 @@
 //! ibacm's messages: a header, then up to eight parts. All is in host byte order but what is inside a part.
 
 use crate::ctypes::{ibv_path_data, ibv_path_record};
+use crate::errno::Result;
 use crate::resolve::sockaddr;
+use crate::sys::memory;
 use std::mem::offset_of;
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
 
@@ -66,31 +68,36 @@ pub fn ip(address: &[u8]) -> Option<Ip> {
     sockaddr::ipv4(address).map(Ip::V4).or_else(|| sockaddr::ipv6(address).map(Ip::V6))
 }
 
-/// What is asked.
+/// What is asked. ENOMEM if there is no memory for more.
 #[derive(Default)]
 pub struct Request(Vec<Part>);
 
 impl Request {
     /// From there.
-    pub fn source(&mut self, ip: Ip) {
-        self.address(ip, SOURCE);
+    pub fn source(&mut self, ip: Ip) -> Result<()> {
+        self.address(ip, SOURCE)
     }
 
     /// To there; with `no_delay` only if that is known already.
-    pub fn destination(&mut self, ip: Ip, no_delay: bool) {
-        self.address(ip, if no_delay { DESTINATION | NO_DELAY } else { DESTINATION });
+    pub fn destination(&mut self, ip: Ip, no_delay: bool) -> Result<()> {
+        self.address(ip, if no_delay { DESTINATION | NO_DELAY } else { DESTINATION })
     }
 
-    fn address(&mut self, ip: Ip, flags: u32) {
+    fn address(&mut self, ip: Ip, flags: u32) -> Result<()> {
         let (kind, info) = match ip {
             Ip::V4(ip) => (IP, padded(&ip)),
             Ip::V6(ip) => (IP6, padded(&ip)),
         };
-        self.0.push(Part { flags, kind, reserved: 0, info });
+        memory::push(&mut self.0, Part { flags, kind, reserved: 0, info })
     }
 
     /// By a path like this one, a `struct ibv_path_record` or `ibv_path_data`, between these GIDs.
-    pub fn path(&mut self, like: &[u8], source: Option<[u8; 16]>, destination: Option<[u8; 16]>) {
+    pub fn path(
+        &mut self,
+        like: &[u8],
+        source: Option<[u8; 16]>,
+        destination: Option<[u8; 16]>,
+    ) -> Result<()> {
         let mut info = match like.len() {
             PATH => padded(like),
             PART => padded(like.get(offset_of!(ibv_path_data, path)..).unwrap_or_default()),
@@ -103,7 +110,7 @@ impl Request {
                 place.copy_from_slice(&gid);
             }
         }
-        self.0.push(Part { flags: 0, kind: PATH_RECORD, reserved: 0, info });
+        memory::push(&mut self.0, Part { flags: 0, kind: PATH_RECORD, reserved: 0, info })
     }
 
     /// Whether nothing is asked.
@@ -112,11 +119,11 @@ impl Request {
     }
 
     /// The message, under a number that comes back in the reply.
-    pub fn message(&self, tid: u64) -> Vec<u8> {
+    pub fn message(&self, tid: u64) -> Result<Vec<u8>> {
         let length = HEADER + size_of_val(self.0.as_slice());
         let header =
             Header { version: VERSION, opcode: RESOLVE, length: length as u16, tid, ..Header::new_zeroed() };
-        [header.as_bytes(), self.0.as_bytes()].concat()
+        memory::concat(&[header.as_bytes(), self.0.as_bytes()])
     }
 }
 
@@ -147,6 +154,8 @@ pub enum Reply {
     Other(usize),
     /// The reply, of that many bytes. None if there is no answer.
     Complete(usize, Option<Answer>),
+    /// The reply, for which there is no memory.
+    Lost,
     /// No message at all.
     Garbage,
 }
@@ -162,23 +171,30 @@ pub fn read(stream: &[u8], tid: u64) -> Reply {
         None => Reply::Incomplete,
         Some(_) if header.tid != tid => Reply::Other(length),
         Some(_) if header.status != 0 => Reply::Complete(length, None),
-        Some(parts) => Reply::Complete(length, Some(answer(parts))),
+        Some(parts) => answer(parts).map_or(Reply::Lost, |answer| Reply::Complete(length, Some(answer))),
     }
 }
 
-fn answer(parts: &[u8]) -> Answer {
+fn answer(parts: &[u8]) -> Result<Answer> {
     let mut answer = Answer::default();
     let parts = parts.chunks_exact(PART).filter_map(|part| Part::read_from_bytes(part).ok());
     for part in parts {
         let is_source = part.flags & SOURCE != 0 && answer.source.is_none();
         match part.kind {
-            PATH_RECORD => answer.paths.extend_from_slice(Part { kind: 0, ..part }.as_bytes()),
-            IP if is_source => answer.source = part.info.first_chunk().map(|ip| sockaddr::of_ipv4(*ip)),
-            IP6 if is_source => answer.source = part.info.first_chunk().map(|ip| sockaddr::of_ipv6(*ip)),
+            PATH_RECORD => {
+                answer.paths.try_reserve(PART)?;
+                answer.paths.extend_from_slice(Part { kind: 0, ..part }.as_bytes());
+            }
+            IP if is_source => {
+                answer.source = part.info.first_chunk().map(|ip| sockaddr::of_ipv4(*ip)).transpose()?;
+            }
+            IP6 if is_source => {
+                answer.source = part.info.first_chunk().map(|ip| sockaddr::of_ipv6(*ip)).transpose()?;
+            }
             _ => {}
         }
     }
-    answer
+    Ok(answer)
 }
 
 #[cfg(test)]
@@ -191,16 +207,16 @@ mod tests {
     }
 
     fn reply(tid: u64, parts: &[Part]) -> Vec<u8> {
-        Request(parts.to_vec()).message(tid)
+        Request(parts.to_vec()).message(tid).unwrap()
     }
 
     #[test]
     fn a_request_is_a_header_and_its_parts() {
         let mut request = Request::default();
         assert!(request.is_empty());
-        request.source(Ip::V4([10, 0, 0, 1]));
-        request.destination(Ip::V6([7; 16]), true);
-        let message = request.message(0x0102);
+        request.source(Ip::V4([10, 0, 0, 1])).unwrap();
+        request.destination(Ip::V6([7; 16]), true).unwrap();
+        let message = request.message(0x0102).unwrap();
         assert_eq!(message.len(), 16 + 2 * 72);
         assert_eq!(message[..6], [1, 1, 0, 0, 0, 0]);
         assert_eq!(message[6..8], 160u16.to_ne_bytes());
@@ -217,14 +233,14 @@ mod tests {
         let data = [&[0xff; 8][..], &record].concat();
         for like in [&record[..], &data] {
             let mut request = Request::default();
-            request.path(like, None, Some([9; 16]));
+            request.path(like, None, Some([9; 16])).unwrap();
             let Request(parts) = request;
             assert_eq!(parts[0].info[..8], record[..8]);
             assert_eq!(parts[0].info[8..24], [9; 16]);
             assert_eq!(parts[0].info[24..], record[24..]);
         }
         let mut request = Request::default();
-        request.path(&[1; 7], Some([9; 16]), None);
+        request.path(&[1; 7], Some([9; 16]), None).unwrap();
         assert_eq!(request.0[0].info, padded(&[[0; 24].as_slice(), &[9; 16]].concat()));
     }
 
@@ -239,7 +255,7 @@ mod tests {
         ];
         let Reply::Complete(length, Some(answer)) = read(&reply(5, &parts), 5) else { panic!() };
         assert_eq!(length, 16 + 5 * 72);
-        assert_eq!(answer.source, Some(sockaddr::of_ipv4([10, 0, 0, 1])));
+        assert_eq!(answer.source, Some(sockaddr::of_ipv4([10, 0, 0, 1]).unwrap()));
         assert_eq!(answer.paths.len(), 2 * 72);
         assert_eq!(answer.paths[..8], [0x2bu32.to_ne_bytes(), [0; 4]].concat());
         assert_eq!(answer.paths[8..72], [1; 64]);

@@ -78,8 +78,8 @@ REPLACES ssize_t write(int fd, const void *data, size_t size)
 
 	if (!IS_OURS)
 		return NEXT(write)(fd, data, size);
-	/* After an ENODEV there is nothing that could be destroyed. */
-	way = faults_is_destroy(data, size) ? WAY("write", EINTR, ENOMEM, EIO, FAULTS_SHORT) :
+	/* ENODEV: what is to be ended is gone already. */
+	way = faults_is_end(data, size) ? WAY("write", EINTR, ENOMEM, EIO, FAULTS_SHORT) :
 					      WAY("write", EINTR, ENOMEM, EIO, ENODEV, FAULTS_SHORT);
 	if (way == FAULTS_SHORT)
 		return (ssize_t)size / 2;
@@ -115,7 +115,8 @@ REPLACES int ioctl(int fd, unsigned long request, ...)
 	va_start(rest, request);
 	argument = va_arg(rest, void *);
 	va_end(rest);
-	FAIL(-1, "ioctl", EINTR, ENOMEM, EIO);
+	/* Not EIO: so the kernel answers when the device was taken away. */
+	FAIL(-1, "ioctl", EINTR, ENOMEM);
 	return NEXT(ioctl)(fd, request, argument);
 }
 

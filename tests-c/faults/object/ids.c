@@ -32,11 +32,12 @@ static int *ids_of(int fd)
 	return fd >= 0 && fd < FAULTS_FDS ? &ids[fd] : &unknown;
 }
 
-bool faults_is_destroy(const void *message, size_t size)
+bool faults_is_end(const void *message, size_t size)
 {
 	struct rdma_ucm_destroy_id body;
+	int command = command_of(message, size, &body, sizeof(body));
 
-	return command_of(message, size, &body, sizeof(body)) == RDMA_USER_CM_CMD_DESTROY_ID;
+	return command == RDMA_USER_CM_CMD_DESTROY_ID || command == RDMA_USER_CM_CMD_LEAVE_MCAST;
 }
 
 void faults_count_command(int fd, const void *message, size_t size)

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-bool faults_is_destroy(const void *message, size_t size);
+/* Whether the message ends something in the kernel. */
+bool faults_is_end(const void *message, size_t size);
 /* A message that the connection manager has executed. */
 void faults_count_command(int fd, const void *message, size_t size);
 /* The kernel's ids go with their descriptor. */

@@ -59,9 +59,18 @@ REPLACES ssize_t sendto(int fd, const void *data, size_t size, int flags, const 
 	return NEXT(sendto)(fd, data, size, flags, to, to_size);
 }
 
+static bool is_stream(int fd)
+{
+	int kind = 0;
+	socklen_t size = sizeof(kind);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) && kind == SOCK_STREAM;
+}
+
 REPLACES ssize_t recv(int fd, void *data, size_t size, int flags)
 {
-	int way = WAY("recv", MOVE_WAYS);
+	/* Messages come as a whole. */
+	int way = is_stream(fd) ? WAY("recv", MOVE_WAYS) : WAY("recv", EINTR, ENOMEM, EAGAIN);
 
 	if (way && way != FAULTS_SHORT) {
 		errno = way;
