@@ -7,8 +7,9 @@
  *	ok SCENARIO, or not ok SCENARIO: reason
  *	# total: the sums
  *
- * Environment: FAULTS_EVERY=N takes only each Nth failure, FAULTS_JOBS is the number of runs at a time, TEST_SCALE
- * multiplies time limits.
+ * Environment: FAULTS_EVERY=N takes only each Nth failure; FAULTS_JOBS is the number of runs at a time; FAULTS_SECONDS is
+ * the limit of each, and TEST_SCALE multiplies it; FAULTS_KEEPS says that the library keeps devices and threads for good;
+ * FAULTS_VERBOSE prints good runs too.
  */
 #include "../harness.h"
 #include "../process.h"
@@ -22,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIMIT_MS = 40000, JOBS = 8, JOBS_MAX = 64, VERDICTS = HANG + 1 };
+enum { LIMIT_SECONDS = 40, JOBS = 8, JOBS_MAX = 64, VERDICTS = HANG + 1 };
 
 static const char *const verdict_names[VERDICTS] = {
 	"good", "wrong errnos", "not succeeding again", "wrong results", "leaks of descriptors", "leaks of ids",
@@ -47,7 +48,7 @@ static unsigned int job_count;
 static void start(struct job *job, const struct scenario *scenario, const struct run *before)
 {
 	fflush(stdout);
-	job->deadline = now_ms() + LIMIT_MS * time_scale();
+	job->deadline = now_ms() + number_from_env("FAULTS_SECONDS", LIMIT_SECONDS) * 1000 * time_scale();
 	job->pid = fork();
 	if (job->pid < 0) {
 		perror("fork");

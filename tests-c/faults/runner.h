@@ -13,7 +13,8 @@ struct run {
 	bool told;
 	char attempt[160];	/* the one in which the failure happened */
 	char text[512];
-	/* Memory at the end. */
+	/* What is left at the end: more descriptors than before, objects of libibverbs, memory. */
+	int fds, objects;
 	size_t count;
 	struct faults_block blocks[FAULTS_BLOCKS];
 };
