@@ -42,7 +42,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo sim test test-sim lint check-abi headers matrix check-headers check-install programs lab install bench clean
+.PHONY: all deps build-deps demo sim test test-sim test-faults lint check-abi headers matrix check-headers check-install programs lab install bench clean
 all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -102,6 +102,7 @@ check-install: all
 SDK = $(shell kernel-lab/lab sdk)
 include tests-c/tests.mk
 include tests-c/sim/sim.mk
+include tests-c/faults/faults.mk
 include benches/benches.mk
 include fuzz/fuzz.mk
 
@@ -115,7 +116,7 @@ $(BUILD)/examples/%-static: examples/%.c include/rdma/rdma_cma.h $(STATIC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< $(STATIC) -libverbs -pthread -ldl
 
-programs: $(SHIPPED) $(C_TESTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES)
+programs: $(SHIPPED) $(C_TESTS) $(FAULTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES)
 
 lab: programs
 	cp docs/differences.md $(BUILD)/
@@ -123,6 +124,10 @@ lab: programs
 
 test-sim: $(SHIPPED) $(SIM) $(C_TESTS) $(SIM_TESTS)
 	tests-c/sim/suites.sh $(BUILD) $(CACHE)/user-space/root.img $(MACHINE)
+
+# FAULTS_EVERY=N takes every Nth failure only.
+test-faults: $(SHIPPED) $(SIM) $(FAULTS)
+	tests-c/faults/test.sh $(BUILD) $(CACHE)/user-space/root.img
 
 install: all sim
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \

@@ -2,8 +2,8 @@
 //! A thread inside `rdma_get_cm_event`.
 //!
 //! The application may cancel the thread while it waits in the kernel. Then no code of this library runs on its way
-//! out: destructors of the stack do not (`docs/architecture.md`), those of thread-local storage do. So all that a
-//! waiting thread owns is parked in thread-local storage while it waits.
+//! out: destructors of the stack do not (`docs/architecture.md`), but what the thread calls at its very end does. So all
+//! that a waiting thread owns is parked in thread-local storage while it waits.
 
 use super::channel::Channel;
 use super::event::{Blank, PrivateData};

@@ -17,19 +17,9 @@ machines=("$@")
 
 export LAB_WORK LAB_ICOUNT=no
 export PATH=$LAB_WORK/sim:$LAB_WORK/sim/bin:$PATH
-libraries=$LAB_WORK/sim/c-library/usr/lib/x86_64-linux-gnu
+# Where the C library is, which needs a younger libc than the host may have.
+libraries=
 failed=0
-
-# The C library needs a younger libc than the host may have: it comes with its own.
-unpack_c_library() {
-    local place=usr/lib/x86_64-linux-gnu
-    [[ $libraries -nt $image ]] || {
-        rm -rf "$LAB_WORK/sim/c-library"
-        unsquashfs -q -n -no-xattrs -d "$LAB_WORK/sim/c-library" "$image" "$place/ld-linux-x86-64.so.2" \
-            "$place/libc.so.6" "$place/libm.so.6" "$place/librdmacm.so*" "$place/libibverbs.so*" "$place/libnl-*" >&2
-        touch "$libraries"
-    }
-}
 
 EVENTS=(event wake many destroy migrate channel cancel signals fork dl ids)
 OTHERS=(leaks event_str devices tour)
@@ -84,7 +74,7 @@ machine() {
     [[ $1-$2 != roce-ours ]] || run_alone answers last_messages crowd
 }
 
-[[ ${LAB_LIBS:-both} == ours ]] || unpack_c_library
+[[ ${LAB_LIBS:-both} == ours ]] || libraries=$("$here/c-library.sh" "$LAB_WORK" "$image")
 cp "$here/../../docs/differences.md" "$LAB_WORK/"
 mkdir -p "$LAB_WORK/lab"
 for name in "${machines[@]}"; do
