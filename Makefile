@@ -25,6 +25,7 @@ export LAB_OLD_KERNELS ?= 6.12,6.1
 export LAB_OLD_SUITES ?= user-event,bells
 SUITE ?= all
 LIB ?= ours
+FAULTS_LIB ?= both
 
 CC ?= cc
 export CC
@@ -125,9 +126,9 @@ lab: programs
 test-sim: $(SHIPPED) $(SIM) $(C_TESTS) $(SIM_TESTS)
 	tests-c/sim/suites.sh $(BUILD) $(CACHE)/user-space/root.img $(MACHINE)
 
-# FAULTS_EVERY=N takes every Nth failure only.
+# FAULTS_EVERY=N takes every Nth failure only, FAULTS_LIB=ours leaves the C library out.
 test-faults: $(SHIPPED) $(SIM) $(FAULTS)
-	tests-c/faults/test.sh $(BUILD) $(CACHE)/user-space/root.img
+	tests-c/faults/test.sh $(BUILD) $(if $(filter both,$(FAULTS_LIB)),$(CACHE)/user-space/root.img)
 
 install: all sim
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory: malloc and its like. Nothing here may need memory. */
+/*
+ * Memory: malloc and its like. Nothing here may need memory. What the library gets holds no zeros, and what it gives
+ * back is overwritten, so that whoever reads either is found out.
+ */
 #include "inject.h"
 
 #include <stdlib.h>
@@ -12,7 +15,7 @@ void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-enum { SLOTS = 1 << 15 };
+enum { SLOTS = 1 << 15, NEW = 0xa5, FREED = 0xdf };
 
 /* What the library has, by address; what is gone leaves a mark, so that a search goes on behind it. */
 static struct {
@@ -53,19 +56,27 @@ static void *add(void *block, size_t size, uintptr_t place)
 	return block;
 }
 
-static void forget(const void *block)
+/* Its size; 0 if it is not the library's. */
+static size_t forget(const void *block)
 {
-	size_t slot = first_slot((uintptr_t)block);
+	size_t slot = first_slot((uintptr_t)block), size = 0;
 
 	lock();
 	for (size_t i = 0; i < SLOTS && slots[slot].address; i++) {
 		if (slots[slot].address == (uintptr_t)block) {
 			slots[slot].address = gone;
+			size = slots[slot].block.size;
 			break;
 		}
 		slot = (slot + 1) % SLOTS;
 	}
 	unlock();
+	return size;
+}
+
+static void *fill(void *block, size_t size, uintptr_t place)
+{
+	return block && place ? memset(block, NEW, size) : block;
 }
 
 REPLACES size_t faults_blocks(struct faults_block *blocks, size_t room)
@@ -87,7 +98,7 @@ REPLACES size_t faults_blocks(struct faults_block *blocks, size_t room)
 REPLACES void *malloc(size_t size)
 {
 	FAIL(NULL, "malloc", ENOMEM);
-	return add(__libc_malloc(size), size, IS_OURS);
+	return add(fill(__libc_malloc(size), size, IS_OURS), size, IS_OURS);
 }
 
 REPLACES void *calloc(size_t count, size_t size)
@@ -117,14 +128,16 @@ REPLACES int posix_memalign(void **place, size_t alignment, size_t size)
 	block = __libc_memalign(alignment, size);
 	if (!block)
 		return ENOMEM;
-	*place = add(block, size, IS_OURS);
+	*place = add(fill(block, size, IS_OURS), size, IS_OURS);
 	return 0;
 }
 
 REPLACES void free(void *block)
 {
-	if (block)
-		forget(block);
+	size_t size = block ? forget(block) : 0;
+
+	if (size)
+		memset(block, FREED, size);
 	__libc_free(block);
 }
 
