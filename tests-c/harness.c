@@ -138,7 +138,7 @@ static bool run_test(const struct test *test)
 	if (child == 0)
 		run_in_child(test);
 
-	if (!ends_in_time(child, test->seconds ? test->seconds : USUAL_SECONDS)) {
+	if (!ends_in_time(child, test->seconds ? test->seconds : (unsigned int)number_from_env("TEST_SECONDS", USUAL_SECONDS))) {
 		kill(-child, SIGKILL);
 		waitpid(child, NULL, 0);
 		printf("not ok %s: hangs\n", test->name);
