@@ -320,6 +320,7 @@ CALL(call_post_recv);
 CALL(call_create_qp);
 CALL(call_modify_qp);
 CALL(call_query_qp);
+/* verbs_ece.c */
 CALL(call_set_ece);
 CALL(call_query_ece);
 /* verbs_datagram.c */

@@ -148,6 +148,15 @@ struct ibv_send_wr request(struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint6
 	};
 }
 
+struct ibv_send_wr remote_request(const struct end *there, struct ibv_sge *sge, enum ibv_wr_opcode opcode, size_t offset)
+{
+	struct ibv_send_wr wr = request(sge, opcode, 1);
+
+	wr.wr.rdma.remote_addr = (uintptr_t)there->memory + offset;
+	wr.wr.rdma.rkey = there->mr->rkey;
+	return wr;
+}
+
 void post(struct end *end, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;

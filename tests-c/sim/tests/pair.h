@@ -53,6 +53,8 @@ struct ibv_sge piece(const struct end *end, size_t offset, uint32_t length);
 void post_receive(struct end *end, uint64_t id, size_t offset, uint32_t length);
 /* A signalled request of one piece, for the callers to change. */
 struct ibv_send_wr request(struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint64_t id);
+/* The same, with id 1, for memory of the other end. */
+struct ibv_send_wr remote_request(const struct end *there, struct ibv_sge *sge, enum ibv_wr_opcode opcode, size_t offset);
 void post(struct end *end, struct ibv_send_wr *wr);
 /* The next completion, which must come soon and have this status and id. */
 struct ibv_wc complete(struct ibv_cq *cq, uint64_t id, enum ibv_wc_status status);
