@@ -59,7 +59,7 @@ has_user_event_command() {
 
 # With the C library many cases hang, as documented, and are not waited for long. With this one none should, and the machine
 # may be busy.
-[[ $LAB_LIB == system ]] || export TEST_SECONDS=30
+[[ $LAB_LIB == system ]] || export TEST_SECONDS=60
 
 # Puts this library in the place of the distribution's, for this suite alone, and keeps a copy of the other one.
 install_library() {
