@@ -182,10 +182,12 @@ impl Waiting {
         Ok(wanted.saturating_sub(hung))
     }
 
-    /// As [`Waiting::hang`], for events whose writers have gone: others find them as soon as the lock is free. Without
-    /// success the next one tries again.
+    /// As [`Waiting::hang`], for events whose writers have gone: others find them as soon as the lock is free. Nobody can
+    /// be told of a failure, so it is tried again; without success the next one does.
     fn refill(&mut self, fd: Fd) {
-        if self.hang(fd).is_ok_and(|hung| hung > 0) {
+        let before = self.bells.len();
+        let _ = self.hang(fd).or_else(|_| self.hang(fd));
+        if self.bells.len() > before {
             wake::wait_until_rung(fd);
         }
     }
