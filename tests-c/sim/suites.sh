@@ -13,7 +13,7 @@ LAB_WORK=$(cd "$1" && pwd)
 image=$2
 shift 2
 machines=("$@")
-[[ $# -gt 0 ]] || machines=(roce infiniband no-user-events ip-only abi-3)
+[[ $# -gt 0 ]] || machines=(roce infiniband iwarp no-user-events ip-only abi-3)
 
 # Two libraries at once, on a machine that may have other things to do.
 export LAB_WORK LAB_ICOUNT=no TEST_SCALE=5
@@ -30,6 +30,8 @@ CONNECTIONS=(listen connect connect_errors connect_data private_data reject disc
 
 ABI_3=(listen connect_errors private_data reject disconnect establish qp_attr ece queue_pair queue_pair_errors
     shared_queue datagram endpoint_errors messages)
+
+IWARP=(connect_errors messages queue_pair queue_pair_errors shared_queue moving endpoint_errors)
 
 # run SUITE PROGRAM...: in a shell of its own, as lib.sh wants it.
 run() {
@@ -74,6 +76,11 @@ machine() {
             # The other programs move ids, join groups or set options, for which it has no commands.
             run user-event event ids destroy
             run api "${ABI_3[@]/#/$LAB_WORK/tests/api/}"
+            ;;
+        iwarp)
+            # The other programs look for what InfiniBand's connection manager says.
+            run user-event event migrate destroy
+            run api "${IWARP[@]/#/$LAB_WORK/tests/api/}"
             ;;
         *)
             run user-event event ids migrate destroy
