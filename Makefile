@@ -43,7 +43,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo sim test test-sim test-faults lint check-abi headers matrix check-headers check-install programs lab install bench clean
+.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install programs lab install bench clean
 all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -129,6 +129,13 @@ test-sim: $(SHIPPED) $(SIM) $(C_TESTS) $(SIM_TESTS)
 # FAULTS_EVERY=N takes every Nth failure only, FAULTS_LIB=ours leaves the C library out.
 test-faults: $(SHIPPED) $(SIM) $(FAULTS)
 	tests-c/faults/test.sh $(BUILD) $(if $(filter both,$(FAULTS_LIB)),$(CACHE)/user-space/root.img)
+
+# This library alone, under AddressSanitizer and UndefinedBehaviorSanitizer.
+test-checked: $(SHIPPED) $(SIM) $(C_TESTS)
+	tests-c/sim/checked.sh $(BUILD)
+
+coverage: $(SIM) $(C_TESTS)
+	tools/coverage.sh
 
 install: all sim
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \

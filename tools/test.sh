@@ -52,6 +52,7 @@ step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES"
 [[ -z $LAB_OLD_KERNELS ]] ||
     step lab-old make --no-print-directory lab "KERNEL=$LAB_OLD_KERNELS" SUITE="$LAB_OLD_SUITES" LIB=ours
 step sim make --no-print-directory test-sim
+step checked make --no-print-directory test-checked
 for results in build/lab/out/*; do
     [[ -d $results/system ]] || continue
     kernel=$(basename "$results")

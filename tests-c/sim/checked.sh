@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# usage: checked.sh BUILD
+# Runs C tests on the simulator with this library under AddressSanitizer and UndefinedBehaviorSanitizer. Prints results
+# as the suites of the lab do. (Valgrind runs in the lab: older ones do not know how the tests watch their cases.)
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+LAB_WORK=$(cd "$1" && pwd)
+export LAB_WORK LAB_ICOUNT=no LAB_KERNEL=sim-checked LAB_LIB=ours LAB_SUITE=checked
+export PATH=$LAB_WORK/sim/bin:$PATH
+# Everything is slower, and fewer rounds tell as much.
+export TEST_SCALE=10 TEST_ROUNDS=10 TEST_EVENTS=500
+# shellcheck source=/dev/null
+source "$here/../../kernel-lab/guest/lib.sh"
+# What fails is a result.
+set +e
+
+ASAN=(event wake many destroy migrate channel cancel signals fork ids event_str devices)
+ASAN+=(listen connect connect_errors connect_data private_data reject disconnect establish qp_attr ece queue_pair
+    queue_pair_errors shared_queue datagram multicast waiting waiting_alone endpoint endpoint_errors messages moving held
+    failures)
+
+# Where a program lies.
+path() { if [[ -f $tests/$1 ]]; then echo "$tests/$1"; else echo "$tests/api/$1"; fi; }
+
+tests=$LAB_WORK/tests-asan
+command="$LAB_WORK/sim/librdmacm-sim --script $here/scripts/roce.sim"
+for program in "${ASAN[@]}"; do
+    run_program -t 300 -n "$program.asan" -w "$command" "$(path "$program")"
+done | tee "$LAB_WORK/checked.log"
+! grep -q '^not ok ' "$LAB_WORK/checked.log"
