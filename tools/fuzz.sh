@@ -32,7 +32,7 @@ for target in "${targets[@]}"; do
         keep)
             rm -rf "$work/smallest"
             mkdir "$work/smallest"
-            fuzz "$target" "$work/smallest" "$kept" "$found" -- "${options[@]}" -merge=1
+            fuzz "$target" "$work/smallest" "$kept" "$found" -- "${options[@]}" -set_cover_merge=1 -use_counters=0
             rm -r "$kept"
             mv "$work/smallest" "$kept"
             ;;
