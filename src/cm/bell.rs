@@ -120,14 +120,16 @@ pub fn move_along<R>(
 ) -> Result<R> {
     uncancellable(|| {
         let _staying = id.staying().lock();
-        let mut waiting = from.bells().0.lock();
-        // What has moved cannot be turned away: there has to be room before.
-        let count = waiting.count(id.key());
+        // What has moved cannot be turned away: there has to be room before. While the id stays there may become less of
+        // it, but not more.
+        let count = from.bells().0.lock().count(id.key());
         let mut moved = Vec::new();
         moved.try_reserve(count)?;
+        // One after the other: it may be the same channel, and another id may be on the opposite way.
         if count > 0 {
             to.bells().0.lock().expect(count)?;
         }
+        let mut waiting = from.bells().0.lock();
         let result = migrate();
         if result.is_ok() {
             waiting.remove(id.key(), from.fd(), |event| moved.push(event));
