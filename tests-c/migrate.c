@@ -162,6 +162,39 @@ static void held_by_another_thread(void)
 	close_all();
 }
 
+static void *go_there_and_back(void *traveller)
+{
+	struct rdma_cm_id *other = traveller;
+
+	for (unsigned long i = 0; i < number_from_env("TEST_ROUNDS", 200); i++) {
+		check_ok(rdma_migrate_id(other, first));
+		check_ok(rdma_migrate_id(other, second));
+	}
+	return NULL;
+}
+
+/* Each has an event that goes along. */
+static void in_opposite_directions(void)
+{
+	struct rdma_cm_id *other;
+	pthread_t thread;
+
+	open_all();
+	other = open_id(second);
+	write_event(id, 0, 1);
+	write_event(other, 0, 2);
+	thread = start_thread(go_there_and_back, other);
+	for (unsigned long i = 0; i < number_from_env("TEST_ROUNDS", 200); i++) {
+		check_ok(rdma_migrate_id(id, second));
+		check_ok(rdma_migrate_id(id, first));
+	}
+	join_thread(thread);
+	take_event(first, id, 0, 1);
+	take_event(second, other, 0, 2);
+	check_ok(rdma_destroy_id(other));
+	close_all();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -174,6 +207,7 @@ int main(int argc, char **argv)
 		TEST(synchronous_to_synchronous),
 		SLOW_TEST(held_by_the_caller, 5),
 		TEST(held_by_another_thread),
+		TEST(in_opposite_directions),
 	};
 
 	return RUN_TESTS(tests, argc, argv);
