@@ -16,7 +16,7 @@ machines=("$@")
 [[ $# -gt 0 ]] || machines=(roce infiniband iwarp no-user-events ip-only abi-3)
 
 # Two libraries at once, on a machine that may have other things to do.
-export LAB_WORK LAB_ICOUNT=no TEST_SCALE=5
+export LAB_WORK LAB_ICOUNT=no TEST_SCALE=2
 export PATH=$LAB_WORK/sim:$LAB_WORK/sim/bin:$PATH
 # Where the C library is, which needs a younger libc than the host may have.
 libraries=
@@ -41,7 +41,7 @@ run() {
     OUT=$LAB_WORK/lab/out/$LAB_KERNEL/$LAB_LIB/$suite
     mkdir -p "$OUT"
     for program; do
-        run_program -t 300 -w "$command" "$program" | expected | grep -v '^#' || true
+        run_program -t 600 -w "$command" "$program" | expected | grep -v '^#' || true
     done
 }
 
