@@ -14,6 +14,8 @@ mapfile -t wanted < <(sed 's/^/-Wl,-u,/' "$scratch/symbols")
 
 # Groups are resolved here: a group whose name is no longer global would clash with one of the same name elsewhere.
 "${CC:-cc}" -r -nostdlib -Wl,--gc-sections -Wl,--force-group-allocation "${wanted[@]}" "$archive" -o "$scratch/librdmacm.o"
-"${OBJCOPY:-objcopy}" --keep-global-symbols="$scratch/symbols" "$scratch/librdmacm.o"
+# A linker with LLVM's plugin would take an object that has bitcode beside its code for bitcode only.
+"${OBJCOPY:-objcopy}" --keep-global-symbols="$scratch/symbols" --remove-section=.llvmbc --remove-section=.llvmcmd \
+    "$scratch/librdmacm.o"
 rm -f "$output"
 "${AR:-ar}" rcsD "$output" "$scratch/librdmacm.o"
