@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 generated=rdma/rdma_cma.h
-headers=("$generated" rdma/rdma_verbs.h rdma/rdma_cma_abi.h infiniband/ib.h)
+headers=("$generated" rdma/rdma_verbs.h rdma/rsocket.h rdma/rdma_cma_abi.h infiniband/ib.h)
 sdk=${SDK:-$(kernel-lab/lab sdk)}
 system=$sdk/usr/include
 for header in "${headers[@]}"; do
@@ -68,9 +68,8 @@ function_names() {
     grep -oE '\b[a-z_]+\(' | sort -u
 }
 
-# There is no rsocket.h yet.
 source_functions() {
-    find src/capi -name '*.rs' ! -name rsocket.rs -exec sed -nE 's/^pub (unsafe )?extern "C" fn ([a-z_]+\().*/\2/p' {} + | sort
+    find src/capi -name '*.rs' -exec sed -nE 's/^pub (unsafe )?extern "C" fn ([a-z_]+\().*/\2/p' {} + | sort
 }
 
 # The printer leaves out in silence a function that it does not understand.

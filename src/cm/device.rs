@@ -54,6 +54,7 @@ pub struct Device {
     context: Context,
     link_layers: Vec<ibv_link_layer>,
     limits: Limits,
+    queue_limit: u32,
     removed: AtomicBool,
 }
 
@@ -122,6 +123,7 @@ impl Device {
             context,
             link_layers,
             limits,
+            queue_limit: u32::try_from(attributes.max_qp_wr).unwrap_or(0),
             removed: AtomicBool::new(false),
         })
     }
@@ -165,6 +167,11 @@ impl Device {
     /// What a connection may ask of it.
     pub fn limits(&self) -> Limits {
         self.limits
+    }
+
+    /// Most sends, and most receives, that a queue pair can have outstanding.
+    pub fn queue_limit(&self) -> u32 {
+        self.queue_limit
     }
 
     /// What it speaks.

@@ -3,7 +3,9 @@
 
 use super::id::CmId;
 use super::multicast::Membership;
-use crate::ctypes::{RDMA_CM_EVENT_CONNECT_REQUEST, rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type};
+use crate::ctypes::{
+    RDMA_CM_EVENT_CONNECT_REQUEST, rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type, rdma_conn_param,
+};
 use crate::errno::Result;
 use crate::sync::Shared;
 use crate::sys::memory;
@@ -184,10 +186,35 @@ impl Handed {
 
     /// The new id, if it is a connection request.
     pub fn request(self) -> Option<Shared<CmId>> {
-        let id = self.kind_and_status().0 == RDMA_CM_EVENT_CONNECT_REQUEST;
-        // SAFETY: the event is open; the id that it is about came from an Shared, and is not destroyed before the
+        (self.kind_and_status().0 == RDMA_CM_EVENT_CONNECT_REQUEST).then(|| self.id())
+    }
+
+    /// The id that it is about.
+    pub fn id(self) -> Shared<CmId> {
+        // SAFETY: the event is open; the id that it is about came from a Shared, and is not destroyed before the
         // application has the event.
-        id.then(|| unsafe { Shared::another(NonNull::new_unchecked((*self.as_ptr()).id.cast::<CmId>())) })
+        unsafe { Shared::another(NonNull::new_unchecked((*self.as_ptr()).id.cast::<CmId>())) }
+    }
+
+    /// The listener, if it is a connection request.
+    pub fn listener(self) -> Option<Shared<CmId>> {
+        // SAFETY: the event is open; the listener came from a Shared, and the event counts for it.
+        unsafe { NonNull::new((*self.as_ptr()).listen_id.cast::<CmId>()).map(|id| Shared::another(id)) }
+    }
+
+    /// Parameters of a connection, and the private data of the peer, as much of it as there is room for. Not for datagrams.
+    pub fn connection(self, room: &mut [u8]) -> (rdma_conn_param, usize) {
+        // SAFETY: the event is open, and no other thread has it; of the union all bytes are set, and any are such
+        // parameters. The private data stands in the event itself.
+        unsafe {
+            let conn = (*self.as_ptr()).param.conn;
+            let data = &(*self.0.as_ptr()).private_data.0;
+            let length = usize::from(conn.private_data_len).min(data.len()).min(room.len());
+            for (place, byte) in room.iter_mut().zip(data.iter().take(length)) {
+                *place = *byte;
+            }
+            (rdma_conn_param { private_data: ptr::null(), ..conn }, length)
+        }
     }
 
     /// It counts for another id from now on: the one that it counted for may be destroyed.

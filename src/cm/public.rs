@@ -187,6 +187,20 @@ impl CmId {
         Ok(())
     }
 
+    /// A copy of the paths.
+    pub fn paths(&self) -> Vec<ibv_sa_path_rec> {
+        // SAFETY: the public struct is alive; the array came from set_paths() and has that many elements. Callers own the
+        // id: nobody sets its paths meanwhile.
+        unsafe {
+            let route = &raw const (*self.public()).route;
+            let (paths, count) = ((*route).path_rec, (*route).num_paths);
+            match usize::try_from(count) {
+                Ok(count) if !paths.is_null() => std::slice::from_raw_parts(paths, count).to_vec(),
+                _ => Vec::new(),
+            }
+        }
+    }
+
     /// Leaves the event of a synchronous call in the public struct.
     pub fn keep_event(&self, event: Handed) {
         // SAFETY: the public struct is alive; one field is written.

@@ -22,12 +22,14 @@ mod addrinfo;
 mod cma;
 mod queue;
 mod sa;
+mod transfer;
 mod verbs;
 
 pub use addrinfo::*;
 pub use cma::*;
 pub use queue::*;
 pub use sa::*;
+pub use transfer::*;
 pub use verbs::*;
 
 /// A 16-bit number in network byte order.

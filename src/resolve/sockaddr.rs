@@ -78,6 +78,14 @@ pub fn of_ipv6(ip: [u8; 16]) -> Result<Vec<u8>> {
     with_bytes(libc::AF_INET6, size_of::<libc::sockaddr_in6>(), IN6_ADDR, &ip)
 }
 
+/// The same IP address with a port, in network byte order.
+pub fn with_port(mut address: Vec<u8>, port: u16) -> Vec<u8> {
+    for (place, byte) in address.iter_mut().skip(IN_PORT).zip(port.to_ne_bytes()) {
+        *place = byte;
+    }
+    address
+}
+
 fn with_bytes(family: c_int, size: usize, at: usize, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut address = memory::zeros(size)?;
     let family = (family as u16).to_ne_bytes();

@@ -1,14 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Sockets over RDMA. None can be made yet, so every descriptor is the kernel's.
+//! Stream sockets over RDMA (`docs/rsockets.md`).
+//!
+//! Order of locks, where one is taken inside another: a socket's `attempt`; its `options`, or a listener's queue; the
+//! three of a link (`link`); its waiters.
 
+mod accept;
+mod arena;
+mod closing;
+mod config;
+mod connect;
+mod control;
+mod ends;
+mod keepalive;
+mod link;
+mod names;
+mod option_value;
+mod options;
+mod paths;
+mod poll;
+mod select;
+mod service;
+mod socket;
+mod transfer;
+mod wait;
+mod waiters;
+mod waker;
+mod wire;
+
+pub use crate::sys::iovec::{Pieces, single as piece};
+pub use accept::{accept, listen};
+pub use closing::{close, shutdown};
+pub use connect::connect;
+pub use control::fcntl;
+pub use names::{bind, of_peer, own, peer};
+pub use options::{get as get_option, set as set_option};
+pub use poll::poll;
+pub use select::{Sets, select};
+pub use transfer::{map, receive, send, unmap, write_mapped};
+
+use crate::errno::{Errno, Result};
+use crate::sys::thread::uncancellable;
+use crate::uapi::AF_IB;
 use std::ffi::c_int;
+use std::os::fd::RawFd;
 
-/// Waits until a descriptor is ready: `poll(2)`, `errno` and cancellation included.
-///
-/// # Safety
-///
-/// That many structs stand at the pointer.
-pub unsafe fn poll(fds: *mut libc::pollfd, count: libc::nfds_t, timeout_ms: c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    unsafe { libc::poll(fds, count, timeout_ms) }
+/// Makes a socket. EOPNOTSUPP for what there is not: other families, kinds and protocols.
+pub fn create(domain: c_int, kind: c_int, protocol: c_int) -> Result<RawFd> {
+    let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    let family = u16::try_from(domain).map_err(|_| Errno::EOPNOTSUPP)?;
+    let is_known = [libc::AF_INET, libc::AF_INET6, AF_IB.into()].contains(&domain);
+    if !is_known || kind & !flags != libc::SOCK_STREAM || ![0, libc::IPPROTO_TCP].contains(&protocol) {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    uncancellable(|| socket::create(family, kind & libc::SOCK_CLOEXEC != 0, kind & libc::SOCK_NONBLOCK != 0))
 }

@@ -8,11 +8,13 @@ pub mod atomic {
 }
 mod cell;
 mod lock;
+mod numbers;
 #[allow(unsafe_code, reason = "memory that is counted")]
 mod shared;
 #[allow(unsafe_code, reason = "a look-up without a lock")]
 mod table;
 
 pub use lock::{Condition, Lock};
+pub use numbers::Numbers;
 pub use shared::Shared;
 pub use table::{Key, Table};

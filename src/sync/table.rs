@@ -53,7 +53,7 @@ impl Key {
     }
 }
 
-struct Slot<E> {
+pub(super) struct Slot<E> {
     /// Generation in the upper half, look-ups at work in the lower.
     state: AtomicU64,
     /// Written while the generation is even and nobody else has the index; read while it is odd and pinned.
@@ -69,17 +69,17 @@ const PATIENCE: u32 = 1 << 20;
 unsafe impl<E: Send + Sync> Sync for Slot<E> {}
 
 impl<E: Clone> Slot<E> {
-    fn empty() -> Slot<E> {
+    pub(super) fn empty() -> Slot<E> {
         Slot { state: AtomicU64::new(0), entry: SharedCell::new(None) }
     }
 
-    fn generation(&self) -> u32 {
+    pub(super) fn generation(&self) -> u32 {
         (self.state.load(Ordering::Relaxed) / GENERATION) as u32
     }
 
     /// The entry of that generation.
     #[inline]
-    fn get(&self, generation: u32) -> Option<E> {
+    pub(super) fn get(&self, generation: u32) -> Option<E> {
         let pinned = self.state.fetch_add(PIN, Ordering::Acquire);
         let entry = if (pinned / GENERATION) as u32 == generation {
             // SAFETY: callers ask for odd generations only. While the slot has one and is pinned, the entry is not
@@ -93,7 +93,7 @@ impl<E: Clone> Slot<E> {
     }
 
     /// Fills an empty slot, whose index the caller has to itself.
-    fn fill(&self, entry: E) {
+    pub(super) fn fill(&self, entry: E) {
         // SAFETY: the generation is even: nobody reads, and nobody else has the index.
         unsafe { self.entry.with_mut(|place| *place = Some(entry)) };
         self.state.fetch_add(GENERATION, Ordering::Release);
@@ -101,7 +101,7 @@ impl<E: Clone> Slot<E> {
 
     /// Takes the entry of that generation out, after the look-ups at work. It stays for ever if one of them does not
     /// end: after a fork the thread may exist in the parent only.
-    fn take(&self, generation: u32) -> Option<E> {
+    pub(super) fn take(&self, generation: u32) -> Option<E> {
         let unpinned = u64::from(generation) * GENERATION;
         for _ in 0..PATIENCE {
             let next = unpinned.wrapping_add(GENERATION);
@@ -125,7 +125,7 @@ struct FreeList {
     returned: Vec<u32>,
 }
 
-type Chunk<E> = Box<[Slot<E>]>;
+pub(super) type Chunk<E> = Box<[Slot<E>]>;
 
 /// Entries by [`Key`].
 pub struct Table<E> {
@@ -221,7 +221,7 @@ fn place(index: u32) -> (usize, usize) {
     ((index >> OFFSET_BITS) as usize, (index & ((1 << OFFSET_BITS) - 1)) as usize)
 }
 
-fn new_chunk<E: Clone>(slots: usize) -> Result<Chunk<E>> {
+pub(super) fn new_chunk<E: Clone>(slots: usize) -> Result<Chunk<E>> {
     let mut chunk = Vec::new();
     chunk.try_reserve_exact(slots).map_err(|_| Errno::ENOMEM)?;
     chunk.resize_with(slots, Slot::empty);

@@ -5,17 +5,21 @@
 mod atomic {
     pub use std::sync::atomic::{AtomicU64, Ordering};
 }
+pub mod bell;
 pub mod clock;
+pub mod descriptor;
 pub mod device;
 pub mod environment;
 pub mod files;
 mod holder;
+pub mod iovec;
 pub mod local;
 pub mod memory;
 pub mod names;
 pub mod netlink;
 pub mod nodes;
 pub mod number;
+pub mod pages;
 pub mod process;
 mod restart;
 pub mod stream;

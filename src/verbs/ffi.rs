@@ -4,11 +4,11 @@
 
 use crate::ctypes::{
     __be16, __be64, ibv_comp_channel, ibv_context, ibv_cq, ibv_device, ibv_device_attr, ibv_ece, ibv_gid,
-    ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr_ex, ibv_srq, ibv_srq_attr,
+    ibv_mr, ibv_pd, ibv_port_attr, ibv_qp, ibv_qp_attr, ibv_qp_init_attr_ex, ibv_srq, ibv_srq_attr,
     ibv_srq_init_attr_ex,
 };
 use crate::sys::symbol;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
 #[link(name = "ibverbs")]
@@ -36,6 +36,14 @@ unsafe extern "C" {
         vector: c_int,
     ) -> *mut ibv_cq;
     pub fn ibv_destroy_cq(queue: *mut ibv_cq) -> c_int;
+    pub fn ibv_get_cq_event(
+        channel: *mut ibv_comp_channel,
+        queue: *mut *mut ibv_cq,
+        cq_context: *mut *mut c_void,
+    ) -> c_int;
+    pub fn ibv_ack_cq_events(queue: *mut ibv_cq, events: c_uint);
+    pub fn ibv_reg_mr(pd: *mut ibv_pd, start: *mut c_void, length: usize, access: c_int) -> *mut ibv_mr;
+    pub fn ibv_dereg_mr(memory: *mut ibv_mr) -> c_int;
     /// In C the attributes are of the short form, with which the extended one begins.
     pub fn ibv_create_srq(pd: *mut ibv_pd, attributes: *mut ibv_srq_init_attr_ex) -> *mut ibv_srq;
     pub fn ibv_query_srq(queue: *mut ibv_srq, attributes: *mut ibv_srq_attr) -> c_int;

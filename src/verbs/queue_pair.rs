@@ -16,6 +16,11 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy)]
 pub struct QueuePair(NonNull<ibv_qp>);
 
+// SAFETY: libibverbs' functions on queue pairs may be called from any thread at once.
+unsafe impl Send for QueuePair {}
+// SAFETY: as above.
+unsafe impl Sync for QueuePair {}
+
 fn done(error: c_int) -> Result<()> {
     match error {
         0 => Ok(()),

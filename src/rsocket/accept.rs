@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Listeners. The thread of all sockets answers requests as they come; a client that goes silent holds up nobody. What the
+//! application does not fetch is bounded: then requests wait unanswered, and are refused when there are too many.
+
+use super::connect::numbers;
+use super::names;
+use super::service::News;
+use super::socket::{self, Socket, Stage};
+use super::wait::{self, Awaited};
+use super::wire::{self, Greeting};
+use crate::cm::connection::Offer;
+use crate::cm::connection::passive::{self, Reason};
+use crate::cm::id::{self, CmId};
+use crate::cm::{address, family};
+use crate::ctypes::{RDMA_CM_EVENT_ESTABLISHED, rdma_cm_event_type, rdma_conn_param};
+use crate::errno::{Errno, Result};
+use crate::sync::{Lock, Shared};
+use crate::sys::thread::uncancellable;
+use crate::uapi::AF_IB;
+use std::collections::VecDeque;
+use std::ffi::c_int;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+/// Most connections that wait for raccept(), and most requests besides.
+const MOST: usize = 4096;
+
+/// What came to a listener.
+pub struct Listening {
+    backlog: usize,
+    queue: Lock<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    /// Connections for the application.
+    ready: VecDeque<Arc<Socket>>,
+    /// Answered, but the peer has not said that it knows.
+    opening: Vec<Arc<Socket>>,
+    /// Not answered.
+    requests: VecDeque<Request>,
+}
+
+struct Request {
+    /// None when it is answered.
+    id: Option<Shared<CmId>>,
+    greeting: Greeting,
+    /// Reads that either side may have outstanding at the other.
+    responder_resources: u8,
+    initiator_depth: u8,
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            refuse(&id);
+        }
+    }
+}
+
+impl Listening {
+    /// Whether a connection waits for the application.
+    pub fn has_ready(&self) -> bool {
+        !self.queue.lock().ready.is_empty()
+    }
+}
+
+/// Waits for connections from now on.
+pub fn listen(number: RawFd, backlog: c_int) -> Result<()> {
+    let socket = socket::find(number)?;
+    uncancellable(|| {
+        let _attempt = socket.attempt.lock();
+        match socket.stage() {
+            Stage::New => {
+                address::bind(socket.id(), &names::any(socket.family())?)?;
+                socket.set_stage(Stage::Bound);
+            }
+            Stage::Bound => {}
+            Stage::Listening => return Ok(()),
+            Stage::Closed => return Err(Errno::EBADF),
+            _ => return Err(Errno::EINVAL),
+        }
+        let most = usize::try_from(backlog).unwrap_or(MOST).clamp(1, MOST);
+        socket.set_listening(Listening { backlog: most, queue: Lock::default() });
+        // The kernel's own queue is emptied at once, so its length does not matter.
+        passive::listen(socket.id(), MOST as i32)?;
+        socket.set_stage(Stage::Listening);
+        Ok(())
+    })
+}
+
+/// The next connection: its number, and the address of the peer.
+pub fn accept(number: RawFd) -> Result<(RawFd, Arc<Socket>)> {
+    let mut socket = socket::find(number)?;
+    loop {
+        match socket.stage() {
+            Stage::Listening => {}
+            Stage::Closed => return Err(Errno::EBADF),
+            _ => return Err(Errno::EINVAL),
+        }
+        if let Some(accepted) = uncancellable(|| take_ready(&socket)) {
+            let number = accepted.publish()?;
+            return Ok((number, accepted));
+        }
+        if socket.is_nonblocking() {
+            return Err(Errno::EAGAIN);
+        }
+        let deadline = wait::deadline(socket.options.lock().receive_limit);
+        socket = wait::until(socket, Awaited::Accepted, deadline)?;
+    }
+}
+
+fn take_ready(listener: &Arc<Socket>) -> Option<Arc<Socket>> {
+    let listening = listener.listening()?;
+    let mut queue = listening.queue.lock();
+    let accepted = queue.ready.pop_front();
+    if queue.ready.is_empty() {
+        listener.silence();
+    }
+    if accepted.is_some() && !queue.requests.is_empty() {
+        listener.hub().admit(listener);
+    }
+    accepted
+}
+
+/// A request has come.
+pub fn requested(listener: Option<Arc<Socket>>, id: Shared<CmId>, news: &News) {
+    let is_ib = family::family(&id.addresses().0.0) == AF_IB;
+    let data = news.data().get(if is_ib { wire::IB_HEADER } else { 0 }..).unwrap_or_default();
+    let greeting = Greeting::from_bytes(data);
+    let (Some(listener), Ok(greeting)) = (listener, greeting) else {
+        return refuse(&id);
+    };
+    let Some(listening) = listener.listening() else { return refuse(&id) };
+    let rdma_conn_param { responder_resources, initiator_depth, .. } = news.numbers;
+    let request = Request { id: Some(id), greeting, responder_resources, initiator_depth };
+    let mut queue = listening.queue.lock();
+    if queue.requests.len() >= MOST {
+        drop(queue);
+        return drop(request);
+    }
+    queue.requests.push_back(request);
+    drop(queue);
+    admit(&listener);
+}
+
+fn refuse(id: &Shared<CmId>) {
+    let _ = passive::reject(id, &[], Reason::Consumer);
+    let _ = id::destroy(id);
+}
+
+/// Answers as many requests as there is room for.
+pub fn admit(listener: &Arc<Socket>) {
+    let Some(listening) = listener.listening() else { return };
+    loop {
+        let mut queue = listening.queue.lock();
+        if queue.ready.len() + queue.opening.len() >= listening.backlog
+            || listener.stage() != Stage::Listening
+        {
+            return;
+        }
+        let Some(request) = queue.requests.pop_front() else { return };
+        drop(queue);
+        if let Some(socket) = answer(listener, request) {
+            listening.queue.lock().opening.push(socket);
+        }
+    }
+}
+
+/// Makes the socket of a request, and tells the peer.
+fn answer(listener: &Arc<Socket>, mut request: Request) -> Option<Arc<Socket>> {
+    let socket = Socket::of_request(listener, request.id.take()?).ok()?;
+    let link = socket.link()?;
+    link.meet(request.greeting);
+    let offer = rdma_conn_param {
+        responder_resources: request.responder_resources,
+        initiator_depth: request.initiator_depth,
+        ..numbers()
+    };
+    let greeting = link.greeting().to_bytes();
+    passive::accept(socket.id(), Some(Offer { numbers: offer, private_data: &greeting })).ok()?;
+    Some(socket)
+}
+
+/// What the kernel told of a connection that was answered.
+pub fn told(socket: &Arc<Socket>, kind: rdma_cm_event_type) {
+    let Some(listener) = socket.listener() else { return };
+    let Some(listening) = listener.listening() else { return };
+    let mut queue = listening.queue.lock();
+    let Some(position) = queue.opening.iter().position(|opening| Arc::ptr_eq(opening, socket)) else {
+        return;
+    };
+    let opened = queue.opening.swap_remove(position);
+    if kind == RDMA_CM_EVENT_ESTABLISHED {
+        opened.set_stage(Stage::Connected);
+        queue.ready.push_back(opened);
+        listener.ring();
+        drop(queue);
+        listener.waiters.wake_all();
+    } else {
+        drop(queue);
+        drop(opened);
+        admit(&listener);
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Asking a silent peer whether it is there.
+
+use super::socket::{Socket, Stage};
+use std::time::Instant;
+
+/// Knocks at the peer if it is time to. Returns when the next time is; None if there is none.
+pub fn look(socket: &Socket, now: Instant) -> Option<Instant> {
+    let mut options = socket.options.lock();
+    if !options.keep_alive || matches!(socket.stage(), Stage::Failed | Stage::Closed) {
+        options.next_knock = None;
+        return None;
+    }
+    let idle = options.idle_time();
+    let next = *options.next_knock.get_or_insert(now + idle);
+    if now < next {
+        return Some(next);
+    }
+    let again = now + idle;
+    options.next_knock = Some(again);
+    drop(options);
+    if socket.stage() == Stage::Connected
+        && let Some(link) = socket.link()
+    {
+        link.look();
+        if link.ends.is_over() {
+            return None;
+        }
+        link.knock();
+    }
+    Some(again)
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! Waiting for many sockets and descriptors at once.
+
+use super::config;
+use super::ends::{BROKEN, PEER_GONE, PEER_SHUT, READ_SHUT, WRITE_SHUT};
+use super::socket::{self, Socket, Stage};
+use super::waker::{self, Waker};
+use crate::errno::{Errno, Result};
+use crate::sys::descriptor::{self, Watch};
+use crate::sys::thread::uncancellable;
+use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLRDHUP, POLLRDNORM, POLLWRNORM, c_short};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const READABLE: c_short = POLLIN | POLLRDNORM;
+const WRITABLE: c_short = POLLOUT | POLLWRNORM;
+/// Reported whether asked for or not.
+const ALWAYS: c_short = POLLERR | POLLHUP | POLLNVAL;
+
+impl Socket {
+    /// What of `events` has come, and what is always told.
+    fn ready(&self, events: c_short) -> c_short {
+        let found = match self.stage() {
+            Stage::Connected => self.ready_connected(events),
+            Stage::Listening if self.listening().is_some_and(|listening| listening.has_ready()) => READABLE,
+            Stage::Failed => READABLE | WRITABLE | POLLRDHUP | POLLHUP | POLLERR,
+            Stage::Closed => POLLNVAL,
+            Stage::New | Stage::Bound => WRITABLE | POLLHUP,
+            _ => 0,
+        };
+        found & (events | ALWAYS)
+    }
+
+    fn ready_connected(&self, events: c_short) -> c_short {
+        let Some(link) = self.link() else { return POLLERR };
+        link.look();
+        let mut found = 0;
+        if link.has_data() {
+            found |= READABLE;
+        }
+        if link.ends.is_end_of_data() {
+            found |= READABLE | POLLRDHUP;
+        }
+        if link.ends.is_end_of_sending() || (events & WRITABLE != 0 && link.has_room()) {
+            found |= WRITABLE;
+        }
+        // A hang-up is not told before the data that came is taken: many programs read no more then.
+        let is_empty = !link.has_data();
+        let is_gone = link.ends.any(PEER_GONE | BROKEN);
+        let is_shut = link.ends.any(WRITE_SHUT) && link.ends.any(READ_SHUT | PEER_SHUT);
+        if is_empty && (is_gone || is_shut) {
+            found |= POLLHUP;
+        }
+        if is_empty && link.has_fault() {
+            found |= POLLERR;
+        }
+        found
+    }
+}
+
+/// Waits until a socket or another descriptor is ready, and says how many are. None stands for no limit. EINTR after a
+/// signal.
+pub fn poll(fds: &mut [Watch], limit: Option<Duration>) -> Result<usize> {
+    let start = Instant::now();
+    loop {
+        let (ready, has_sockets) = uncancellable(|| look_at_all(fds))?;
+        if !has_sockets {
+            return descriptor::poll(fds, limit);
+        }
+        if ready > 0 || limit == Some(Duration::ZERO) {
+            return Ok(ready);
+        }
+        if start.elapsed() >= config::get().polling {
+            break;
+        }
+    }
+    let deadline = limit.and_then(|limit| start.checked_add(limit));
+    loop {
+        let sleep = uncancellable(|| Sleep::prepare(fds))?;
+        let (ready, _) = uncancellable(|| look_at_all(fds))?;
+        if ready > 0 {
+            return Ok(ready);
+        }
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if left == Some(Duration::ZERO) {
+            return Ok(0);
+        }
+        sleep.sleep(left)?;
+    }
+}
+
+/// How many are ready now, and whether there is a socket among them.
+fn look_at_all(fds: &mut [Watch]) -> Result<(usize, bool)> {
+    let mut ready = 0;
+    let mut others = false;
+    let mut has_sockets = false;
+    for watch in fds.iter_mut() {
+        watch.revents = 0;
+        match socket::lookup(watch.fd) {
+            Some(socket) if socket.is_foreign() => watch.revents = POLLERR,
+            Some(socket) => {
+                has_sockets = true;
+                watch.revents = socket.ready(watch.events);
+            }
+            None => others |= watch.fd >= 0,
+        }
+        ready += usize::from(watch.revents != 0);
+    }
+    if others && has_sockets {
+        ready += look_at_others(fds)?;
+    }
+    Ok((ready, has_sockets))
+}
+
+/// The descriptors that are no sockets.
+fn look_at_others(fds: &mut [Watch]) -> Result<usize> {
+    let hidden = |watch: &Watch| if socket::lookup(watch.fd).is_some() { -1 } else { watch.fd };
+    let mut others: Vec<Watch> =
+        fds.iter().map(|watch| Watch { fd: hidden(watch), events: watch.events, revents: 0 }).collect();
+    let ready = descriptor::poll(&mut others, Some(Duration::ZERO))?;
+    for (watch, other) in fds.iter_mut().zip(&others) {
+        if other.fd >= 0 {
+            watch.revents = other.revents;
+        }
+    }
+    Ok(ready)
+}
+
+/// The calling thread's places among those who wait, on all the sockets; given up when dropped.
+struct Sleep {
+    waker: Arc<Waker>,
+    watches: Vec<Watch>,
+    /// Each socket, its position and the events that had been taken of it.
+    sockets: Vec<(Arc<Socket>, usize, u32)>,
+}
+
+thread_local! {
+    /// A thread may be cancelled while it sleeps.
+    static PARKED: Cell<Option<Sleep>> = const { Cell::new(None) };
+}
+
+impl Sleep {
+    /// From now on nothing is missed.
+    fn prepare(fds: &[Watch]) -> Result<Sleep> {
+        let waker = waker::own()?;
+        waker.rest();
+        let mut watches = Vec::new();
+        watches.try_reserve(fds.len() + 1).map_err(|_| Errno::ENOMEM)?;
+        let mut sleep = Sleep { waker, watches, sockets: Vec::new() };
+        for (position, watch) in fds.iter().enumerate() {
+            let Some(socket) = socket::lookup(watch.fd).filter(|socket| !socket.is_foreign()) else {
+                sleep.watches.push(Watch { revents: 0, ..*watch });
+                continue;
+            };
+            let seen = socket.waiters.taken();
+            socket.waiters.sleep(&sleep.waker);
+            if let Some(link) = socket.live_link() {
+                link.look_and_arm();
+            }
+            sleep.watches.push(descriptor::readable(socket.watched()));
+            sleep.sockets.push((socket, position, seen));
+        }
+        sleep.watches.push(descriptor::readable(sleep.waker.fd()));
+        Ok(sleep)
+    }
+
+    /// Until something has happened, which need not be what was asked for.
+    fn sleep(mut self, limit: Option<Duration>) -> Result<()> {
+        let mut watches = std::mem::take(&mut self.watches);
+        let (place, length) = (watches.as_mut_ptr(), watches.len());
+        self.watches = watches;
+        let outer = PARKED.try_with(|parked| parked.replace(Some(self))).map_err(|_| Errno::ECANCELED)?;
+        // SAFETY: the memory is that of the list, which is parked, and which nobody touches there.
+        let result = descriptor::poll(unsafe { std::slice::from_raw_parts_mut(place, length) }, limit);
+        let sleep = PARKED.try_with(|parked| parked.replace(outer)).ok().flatten().ok_or(Errno::ECANCELED)?;
+        result?;
+        uncancellable(|| {
+            for (socket, position, seen) in &sleep.sockets {
+                if sleep.watches.get(*position).is_some_and(|watch| watch.revents != 0) {
+                    socket.take_event_since(*seen);
+                }
+            }
+            drop(sleep);
+        });
+        Ok(())
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        for (socket, ..) in &self.sockets {
+            socket.waiters.wake_up(&self.waker);
+        }
+    }
+}

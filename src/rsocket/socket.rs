@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! A socket, and how far it is.
+
+use super::accept::Listening;
+use super::connect::Attempt;
+use super::link::Link;
+use super::options::Options;
+use super::service::{self, Hub, Member};
+use super::waiters::Waiters;
+use crate::cm::id::{self, CmId};
+use crate::ctypes::{IBV_QPT_RC, RDMA_PS_TCP};
+use crate::errno::{Errno, Result};
+use crate::sync::{Lock, Numbers, Shared};
+use crate::sys::{bell, descriptor, device, process};
+use std::os::fd::{IntoRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// The sockets of this process by their numbers, which are descriptors.
+static SOCKETS: Numbers<Arc<Socket>> = Numbers::new();
+
+/// How far a socket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Stage {
+    /// Nothing was done with it.
+    New,
+    /// It has an address.
+    Bound,
+    /// It waits for connections.
+    Listening,
+    /// It looks for the way to the peer's address.
+    Resolving,
+    /// It looks for the path.
+    Routing,
+    /// It has asked the peer.
+    Connecting,
+    /// It has answered a peer.
+    Accepting,
+    /// The connection stood, and may have ended since.
+    Connected,
+    /// There was no connection to be had.
+    Failed,
+    /// The application has closed it.
+    Closed,
+}
+
+impl Stage {
+    const ALL: [Stage; 10] = [
+        Stage::New,
+        Stage::Bound,
+        Stage::Listening,
+        Stage::Resolving,
+        Stage::Routing,
+        Stage::Connecting,
+        Stage::Accepting,
+        Stage::Connected,
+        Stage::Failed,
+        Stage::Closed,
+    ];
+
+    /// Whether it is on the way to a connection.
+    pub fn is_opening(self) -> bool {
+        matches!(self, Stage::Resolving | Stage::Routing | Stage::Connecting | Stage::Accepting)
+    }
+}
+
+/// See the module.
+pub struct Socket {
+    id: Shared<CmId>,
+    number: RawFd,
+    /// The number is a counter of the socket's own. Else it is the completion channel of the link, which closes it.
+    has_counter: AtomicBool,
+    family: u16,
+    /// The process that made it.
+    generation: u32,
+    stage: AtomicU8,
+    nonblocking: AtomicBool,
+    /// Why there was no connection, until somebody was told.
+    error: AtomicI32,
+    /// What the application wants.
+    pub options: Lock<Options>,
+    /// Threads that wait for something to happen.
+    pub waiters: Waiters,
+    link: OnceLock<Link>,
+    listening: OnceLock<Listening>,
+    /// The one whose request made it.
+    listener: OnceLock<Weak<Socket>>,
+    /// Held while the stage changes.
+    pub attempt: Lock<Attempt>,
+    // Ends last: the thread behind it may go with it.
+    member: Member,
+}
+
+/// Makes a socket for a family of addresses.
+pub fn create(family: u16, close_on_exec: bool, nonblocking: bool) -> Result<RawFd> {
+    let member = service::join()?;
+    let id = id::create(Some(member.hub().channel()), std::ptr::null_mut(), RDMA_PS_TCP, IBV_QPT_RC)?;
+    let counter = bell::open(close_on_exec).inspect_err(|_| {
+        let _ = id::destroy(&id);
+    })?;
+    let socket = Socket::new(
+        id,
+        counter.into_raw_fd(),
+        true,
+        family,
+        nonblocking,
+        Options::default(),
+        member,
+        Stage::New,
+    );
+    socket.member.hub().enter(&socket);
+    socket.publish()
+}
+
+/// The socket of a number. EBADF if there is none, EPERM if it belongs to the parent of this process.
+#[inline]
+pub fn find(number: RawFd) -> Result<Arc<Socket>> {
+    let socket = lookup(number).ok_or(Errno::EBADF)?;
+    if socket.is_foreign() { Err(Errno::EPERM) } else { Ok(socket) }
+}
+
+/// The socket of a number, if there is one.
+#[inline]
+pub fn lookup(number: RawFd) -> Option<Arc<Socket>> {
+    SOCKETS.get(u32::try_from(number).ok()?)
+}
+
+/// The number means nothing any more. EBADF if it is no socket.
+pub fn withdraw(number: RawFd) -> Result<Arc<Socket>> {
+    let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
+    SOCKETS.remove(number, |_| true).ok_or(Errno::EBADF)
+}
+
+impl Socket {
+    #[allow(clippy::too_many_arguments, reason = "all that a socket begins with")]
+    fn new(
+        id: Shared<CmId>,
+        number: RawFd,
+        has_counter: bool,
+        family: u16,
+        nonblocking: bool,
+        options: Options,
+        member: Member,
+        stage: Stage,
+    ) -> Arc<Socket> {
+        Arc::new(Socket {
+            id,
+            number,
+            has_counter: AtomicBool::new(has_counter),
+            family,
+            generation: process::generation(),
+            stage: AtomicU8::new(stage as u8),
+            nonblocking: AtomicBool::new(nonblocking),
+            error: AtomicI32::new(0),
+            options: Lock::new(options),
+            waiters: Waiters::default(),
+            link: OnceLock::new(),
+            listening: OnceLock::new(),
+            listener: OnceLock::new(),
+            attempt: Lock::default(),
+            member,
+        })
+    }
+
+    /// The socket of a request that came to a listener. Nobody knows its number yet.
+    pub fn of_request(listener: &Arc<Socket>, id: Shared<CmId>) -> Result<Arc<Socket>> {
+        let member = listener.member.hub().join();
+        let options = listener.options.lock().inherited();
+        let link = match Link::create(&id, options.sizes) {
+            Ok(link) => link,
+            Err(error) => {
+                let _ = id::destroy(&id);
+                return Err(error);
+            }
+        };
+        let number = link.descriptor();
+        let on_exec = descriptor::is_close_on_exec(listener.number).unwrap_or(true);
+        let _ = descriptor::set_close_on_exec(number, on_exec);
+        let socket = Socket::new(
+            id,
+            number,
+            false,
+            listener.family,
+            listener.is_nonblocking(),
+            options,
+            member,
+            Stage::Accepting,
+        );
+        let _ = socket.link.set(link);
+        let _ = socket.listener.set(Arc::downgrade(listener));
+        socket.member.hub().enter(&socket);
+        Ok(socket)
+    }
+
+    /// From now on the application knows the number.
+    pub fn publish(self: &Arc<Socket>) -> Result<RawFd> {
+        let number = u32::try_from(self.number).map_err(|_| Errno::EBADF)?;
+        // A socket that had the number before was closed by close(2), not by rclose().
+        drop(SOCKETS.insert(number, Arc::clone(self))?);
+        Ok(self.number)
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &Shared<CmId> {
+        &self.id
+    }
+
+    /// Its number.
+    pub fn number(&self) -> RawFd {
+        self.number
+    }
+
+    /// The family of its addresses.
+    pub fn family(&self) -> u16 {
+        self.family
+    }
+
+    /// The thread that works for it.
+    pub fn hub(&self) -> &Arc<Hub> {
+        self.member.hub()
+    }
+
+    /// Whether it belongs to the parent of this process: whatever is done to it is done there.
+    pub fn is_foreign(&self) -> bool {
+        self.generation != process::generation()
+    }
+
+    /// How far it is.
+    pub fn stage(&self) -> Stage {
+        let stage = usize::from(self.stage.load(Ordering::SeqCst));
+        Stage::ALL.get(stage).copied().unwrap_or(Stage::Closed)
+    }
+
+    /// It is that far now: threads that wait for it are woken.
+    pub fn set_stage(&self, stage: Stage) {
+        self.stage.store(stage as u8, Ordering::SeqCst);
+        self.waiters.wake_all();
+    }
+
+    /// There is no connection to be had, because of `error`.
+    pub fn fail(&self, error: Errno) {
+        self.error.store(error.raw(), Ordering::SeqCst);
+        self.set_stage(Stage::Failed);
+        self.ring();
+    }
+
+    /// Makes the descriptor readable, for those who wait in the kernel, unless that is the link's matter.
+    pub fn ring(&self) {
+        if self.has_counter.load(Ordering::SeqCst) {
+            bell::ring(self.number);
+        }
+    }
+
+    /// Ends [`Socket::ring`].
+    pub fn silence(&self) {
+        if self.has_counter.load(Ordering::SeqCst) {
+            bell::silence(self.number);
+        }
+    }
+
+    /// Whether calls on it do not wait.
+    pub fn is_nonblocking(&self) -> bool {
+        self.nonblocking.load(Ordering::Relaxed)
+    }
+
+    /// Whether calls on it do not wait, from now on.
+    pub fn set_nonblocking(&self, on: bool) {
+        self.nonblocking.store(on, Ordering::Relaxed);
+    }
+
+    /// The connection, when there is one or almost one.
+    #[inline]
+    pub fn link(&self) -> Option<&Link> {
+        self.link.get()
+    }
+
+    /// The connection, when it stands or has stood.
+    pub fn live_link(&self) -> Option<&Link> {
+        self.link().filter(|_| matches!(self.stage(), Stage::Connected | Stage::Closed))
+    }
+
+    /// The link that it connects by. Its descriptor becomes the socket's number.
+    pub fn set_link(&self, link: Link) -> Result<()> {
+        // For those who wait for the number in the kernel: it will be another file.
+        self.ring();
+        descriptor::put_over(link.descriptor(), self.number)?;
+        link.completions().set_descriptor(self.number);
+        self.has_counter.store(false, Ordering::SeqCst);
+        self.link.set(link).map_err(|_| Errno::EINVAL)
+    }
+
+    /// What it waits for, if it listens.
+    pub fn listening(&self) -> Option<&Listening> {
+        self.listening.get()
+    }
+
+    /// The listener whose request made it, if that is still there.
+    pub fn listener(&self) -> Option<Arc<Socket>> {
+        self.listener.get()?.upgrade()
+    }
+
+    /// It listens from now on.
+    pub fn set_listening(&self, listening: Listening) {
+        let _ = self.listening.set(listening);
+    }
+
+    /// Why it does not work; 0 if it does, or somebody was told before.
+    pub fn take_error(&self) -> i32 {
+        match self.error.swap(0, Ordering::SeqCst) {
+            0 => self.live_link().map_or(0, Link::take_fault),
+            error => error,
+        }
+    }
+
+    /// The number is free for others: nothing of it is left when this returns, even if threads still use the socket.
+    pub fn release_number(&self) {
+        if self.has_counter.swap(false, Ordering::SeqCst) {
+            device::close(self.number);
+        } else if let Some(link) = self.link()
+            && link.descriptor() == self.number
+            && let Ok(other) = descriptor::duplicate(self.number)
+        {
+            link.completions().set_descriptor(other);
+            device::close(self.number);
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        drop(self.link.take());
+        if self.has_counter.load(Ordering::SeqCst) {
+            device::close(self.number);
+        }
+        self.member.hub().leave(&self.id);
+        let _ = id::destroy(&self.id);
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! A call that waits for something to happen on a socket.
+//!
+//! A thread may be cancelled while it sleeps, and then runs no destructors of its stack: all that it owns is parked in
+//! thread-local storage meanwhile, its reference to the socket and its place among those who wait.
+
+use super::config;
+use super::link::Link;
+use super::socket::{Socket, Stage};
+use super::waker::{self, Waker};
+use crate::errno::{Errno, Result};
+use crate::sys::descriptor;
+use crate::sys::thread::uncancellable;
+use std::cell::Cell;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What a call waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Data, or the end of it.
+    Data,
+    /// Room to send, or the end of sending.
+    Room,
+    /// Room for what needs no room at the peer.
+    Buffer,
+    /// Everything that was sent has arrived.
+    Told,
+    /// A connection, or that there is none.
+    Opened,
+    /// A connection to a listener.
+    Accepted,
+}
+
+impl Socket {
+    /// Whether a call need not wait.
+    pub fn has(&self, awaited: Awaited) -> bool {
+        let stage = self.stage();
+        if stage == Stage::Closed && awaited != Awaited::Told {
+            return true;
+        }
+        if awaited == Awaited::Accepted {
+            return self.listening().is_none_or(|listening| listening.has_ready());
+        }
+        if stage.is_opening() {
+            return false;
+        }
+        match (awaited, self.link()) {
+            (Awaited::Data, Some(link)) => link.is_readable(),
+            (Awaited::Room, Some(link)) => link.ends.is_end_of_sending() || link.has_room(),
+            (Awaited::Buffer, Some(link)) => link.ends.is_end_of_sending() || link.has_free_buffer(),
+            (Awaited::Told, Some(link)) => link.is_all_told(),
+            _ => true,
+        }
+    }
+
+    /// Looks for itself, once.
+    pub fn look(&self) {
+        if let Some(link) = self.live_link() {
+            link.look();
+        }
+    }
+}
+
+/// A moment after which a call does not wait any more.
+pub type Deadline = Option<Instant>;
+
+/// Waits; the socket comes back. EAGAIN after the deadline, EINTR after a signal.
+pub fn until(socket: Arc<Socket>, awaited: Awaited, deadline: Deadline) -> Result<Arc<Socket>> {
+    let mut socket = socket;
+    if uncancellable(|| found_by_looking(&socket, awaited)) {
+        return Ok(socket);
+    }
+    loop {
+        // Completions tell of data, but not of a connection.
+        let by_link = !matches!(awaited, Awaited::Opened | Awaited::Accepted);
+        let place = Place::take(socket, by_link && deadline.is_none())?;
+        let ready = uncancellable(|| {
+            if let Some(link) = place.socket.live_link().filter(|_| by_link) {
+                link.look_and_arm();
+            }
+            place.socket.has(awaited)
+        });
+        if ready {
+            return Ok(place.leave());
+        }
+        if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return Err(Errno::EAGAIN);
+        }
+        socket = place.block(deadline)?;
+    }
+}
+
+/// Spends a few microseconds on what often comes at once.
+fn found_by_looking(socket: &Socket, awaited: Awaited) -> bool {
+    if socket.live_link().is_none() {
+        return socket.has(awaited);
+    }
+    let start = Instant::now();
+    loop {
+        socket.look();
+        if socket.has(awaited) {
+            return true;
+        }
+        if start.elapsed() >= config::get().polling {
+            return false;
+        }
+    }
+}
+
+/// A place among those who wait on a socket; given up when dropped.
+struct Place {
+    socket: Arc<Socket>,
+    /// None for the reader.
+    waker: Option<Arc<Waker>>,
+    /// Events that had been taken before.
+    seen: u32,
+    /// The reader has taken one.
+    with_event: bool,
+}
+
+thread_local! {
+    static PARKED: Cell<Option<Place>> = const { Cell::new(None) };
+}
+
+impl Place {
+    /// The reader's, if it is free and wanted.
+    fn take(socket: Arc<Socket>, may_read: bool) -> Result<Place> {
+        let seen = socket.waiters.taken();
+        if may_read && socket.link().is_some() && socket.waiters.become_reader() {
+            return Ok(Place { socket, waker: None, seen, with_event: false });
+        }
+        let waker = waker::own()?;
+        waker.rest();
+        socket.waiters.sleep(&waker);
+        Ok(Place { socket, waker: Some(waker), seen, with_event: false })
+    }
+
+    fn leave(self) -> Arc<Socket> {
+        Arc::clone(&self.socket)
+    }
+
+    /// Sleeps until something has happened.
+    fn block(self, deadline: Deadline) -> Result<Arc<Socket>> {
+        match (&self.waker, self.socket.link()) {
+            (None, Some(link)) => {
+                let link: *const Link = link;
+                self.read(link)
+            }
+            (None, None) => Ok(self.leave()),
+            (Some(waker), _) => {
+                let waker = waker.fd();
+                self.sleep(waker, deadline)
+            }
+        }
+    }
+
+    fn read(self, link: *const Link) -> Result<Arc<Socket>> {
+        // SAFETY: the place keeps the socket, and so its link, and comes back out of the storage.
+        let (mut place, result) = self.parked(|| unsafe { &*link }.completions().take_event())?;
+        place.with_event = result.is_ok();
+        uncancellable(|| {
+            if let Some(link) = place.socket.link() {
+                link.event_taken(result);
+            }
+        });
+        match result {
+            Err(Errno::EINTR) => return Err(Errno::EINTR),
+            // The application has made the descriptor non-blocking.
+            Err(Errno::EAGAIN) => {
+                let mut watch = [descriptor::readable(place.socket.number())];
+                let (back, result) = place.parked(|| descriptor::poll(&mut watch, None))?;
+                result?;
+                place = back;
+            }
+            _ => {}
+        }
+        Ok(place.leave())
+    }
+
+    fn sleep(self, waker: RawFd, deadline: Deadline) -> Result<Arc<Socket>> {
+        let mut watches = [descriptor::readable(waker), descriptor::readable(self.socket.watched())];
+        let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let (place, result) = self.parked(|| descriptor::poll(&mut watches, limit))?;
+        result?;
+        let [_, event] = watches;
+        if event.revents != 0 {
+            uncancellable(|| place.socket.take_event_since(place.seen));
+        }
+        Ok(place.leave())
+    }
+
+    /// Does `work`, in which the thread may be cancelled.
+    fn parked<R>(self, work: impl FnOnce() -> R) -> Result<(Place, R)> {
+        // A signal handler may wait on a socket of its own: what was parked before comes back afterwards.
+        let outer = PARKED.try_with(|parked| parked.replace(Some(self))).map_err(|_| Errno::ECANCELED)?;
+        let result = work();
+        let place = PARKED.try_with(|parked| parked.replace(outer)).ok().flatten();
+        place.map(|place| (place, result)).ok_or(Errno::ECANCELED)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        match &self.waker {
+            None => self.socket.waiters.stop_reading(self.with_event),
+            Some(waker) => self.socket.waiters.wake_up(waker),
+        }
+    }
+}
+
+impl Socket {
+    /// The descriptor that a thread that is not the reader has to watch as well; -1 for none.
+    pub fn watched(&self) -> RawFd {
+        match self.link() {
+            Some(_) if self.live_link().is_none() || self.waiters.has_reader() => -1,
+            Some(link) => link.descriptor(),
+            None if self.listening().is_some() => self.number(),
+            None => -1,
+        }
+    }
+
+    /// Takes an event that was seen, unless another thread has or is about to.
+    pub fn take_event_since(&self, seen: u32) {
+        if let Some(link) = self.link()
+            && self.waiters.become_reader_since(seen)
+        {
+            let result = link.completions().take_event();
+            link.event_taken(result);
+            self.waiters.stop_reading(result.is_ok());
+        }
+    }
+}
+
+/// A limit from now on; none for no limit.
+pub fn deadline(limit: Option<Duration>) -> Deadline {
+    limit.and_then(|limit| Instant::now().checked_add(limit))
+}
