@@ -184,11 +184,11 @@ impl Waiting {
         Ok(wanted.saturating_sub(hung))
     }
 
-    /// As [`Waiting::hang`], for events whose writers have gone: others find them as soon as the lock is free. Nobody can
-    /// be told of a failure, so it is tried again; without success the next one does.
+    /// As [`Waiting::hang`], for events whose writers have gone: others find them as soon as the lock is free. Without
+    /// success the next one tries again.
     fn refill(&mut self, fd: Fd) {
         let before = self.bells.len();
-        let _ = self.hang(fd).or_else(|_| self.hang(fd));
+        let _ = wake::twice(|| self.hang(fd));
         if self.bells.len() > before {
             wake::wait_until_rung(fd);
         }

@@ -13,7 +13,6 @@ use crate::sys::thread::uncancellable;
 use crate::ucma::{self, Fd};
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::ptr::{self, NonNull};
-
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -104,8 +103,7 @@ impl Channel {
         }
         uncancellable(|| {
             for _ in 0..wake_ups {
-                // Nobody can be told of a failure, so it is tried again.
-                let _ = wake::one_waiter(self.fd()).or_else(|_| wake::one_waiter(self.fd()));
+                let _ = wake::twice(|| wake::one_waiter(self.fd()));
             }
             if wake::is_command_missing() {
                 wake::wait_until_rung(self.fd());

@@ -21,7 +21,6 @@ use crate::sys::thread::uncancellable;
 use crate::uapi::{EventReply, MAX_PRIVATE_DATA};
 use std::ffi::c_void;
 use std::ptr;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Fills `public` with the event that the reply tells of; `id` is the one that it names. None for an event that is not

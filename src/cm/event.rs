@@ -14,7 +14,6 @@ use crate::uapi::{EventReply, MAX_PRIVATE_DATA};
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
-
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The application sees the first field and points to it.

@@ -16,7 +16,6 @@ use crate::errno::{Errno, Result};
 use crate::sync::{Key, Shared};
 use crate::sys::thread::uncancellable;
 use crate::uapi::EventReply;
-
 use std::time::Duration;
 
 /// How long a thread stays away from its caller after its channel was destroyed under it.

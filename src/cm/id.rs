@@ -353,10 +353,10 @@ pub fn destroy(id: &Shared<CmId>) -> Result<()> {
     result.map(|_| ())
 }
 
-/// Ends an id of which nobody would hear that it cannot be ended: so it is tried twice, and whatever the kernel says, the
-/// memory is freed. Events that come nevertheless are of an unknown id.
+/// Ends an id of which nobody would hear that it cannot be ended: whatever the kernel says, the memory is freed. Events
+/// that come nevertheless are of an unknown id.
 pub(super) fn abandon(id: &Shared<CmId>) {
-    let ended = wake::end(id.fd(), id.handle).or_else(|_| wake::end(id.fd(), id.handle));
+    let ended = wake::twice(|| wake::end(id.fd(), id.handle));
     forget(id, ended.ok().map(|reply| reply.events_reported));
 }
 

@@ -4,11 +4,11 @@
 use super::bell;
 use super::channel::Channel;
 use super::id::CmId;
+use super::line::Line;
 use crate::errno::{Errno, Result};
 use crate::sync::Shared;
 use crate::uapi::MigrateId;
 use crate::ucma;
-use std::iter;
 use zerocopy::FromZeros;
 
 /// Moves the id, with the events that nobody has taken yet, to `target`; without one to a channel of its own. Waits
@@ -41,13 +41,18 @@ pub fn migrate(id: &CmId, target: Option<Shared<Channel>>) -> Result<()> {
         id.acknowledge_kept();
     }
     // All of them first: it may be the same channel.
-    let deferred: Vec<_> = iter::from_fn(|| old.take_deferred(|event| event.counts_for(id))).collect();
-    for event in &deferred {
+    let mut moving = Line::default();
+    while let Some(event) = old.take_deferred(|event| event.counts_for(id)) {
+        moving.push(event);
+    }
+    let mut wake_ups = 0;
+    while let Some(event) = moving.take(|_| true) {
         // The thread that put it off does not wait for it any more, and must not be waited for.
         event.hold();
-        channel.put_off(*event);
+        channel.put_off(event);
+        wake_ups += 1;
     }
-    channel.remind(deferred.len() as u32);
+    channel.remind(wake_ups);
     if was_synchronous {
         Channel::destroy(&old);
     }

@@ -114,9 +114,14 @@ pub fn end(fd: Fd, handle: u32) -> Result<DestroyIdReply> {
     ucma::request(&fd, DestroyId { id: handle, ..FromZeros::new_zeroed() })
 }
 
-/// Ends a hidden id. Nobody can be told of a failure, so it is tried again.
+/// Ends a hidden id.
 pub fn end_hidden(fd: Fd, handle: u32) {
-    let _ = end(fd, handle).or_else(|_| end(fd, handle));
+    let _ = twice(|| end(fd, handle));
+}
+
+/// Tries something of which nobody can be told that it failed: so it is tried again.
+pub fn twice<R>(mut attempt: impl FnMut() -> Result<R>) -> Result<R> {
+    attempt().or_else(|_| attempt())
 }
 
 /// Makes one thread return that waits for an event of the channel. The hidden id goes with its event, or with the

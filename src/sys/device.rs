@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Character devices that take commands by `write(2)`.
 
-use super::clock;
+use super::restart::restarted;
+use super::{clock, descriptor};
 use crate::errno::{Errno, Result};
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::{Mode, SFlag, fstat};
-use std::ffi::c_int;
 use std::os::fd::{OwnedFd, RawFd};
 use std::path::Path;
 use std::time::Duration;
@@ -48,16 +48,8 @@ pub fn submit(fd: RawFd, message: &mut [u8], response: Option<usize>, reply: &mu
 /// Whether there is something to read before that time of [`clock::now`]; waits for it. A descriptor that cannot be waited
 /// for counts as readable: reading tells why.
 pub fn becomes_readable(fd: RawFd, limit: Duration) -> bool {
-    loop {
-        let left = limit.saturating_sub(clock::now());
-        let mut place = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        let milliseconds = c_int::try_from(left.as_millis()).unwrap_or(c_int::MAX);
-        // SAFETY: the place is one valid element.
-        match unsafe { libc::poll(&mut place, 1, milliseconds) } {
-            -1 if Errno::last() == Errno::EINTR => {}
-            ready => return ready != 0,
-        }
-    }
+    let wait = || descriptor::poll(&mut [descriptor::readable(fd)], Some(limit.saturating_sub(clock::now())));
+    restarted(wait) != Ok(0)
 }
 
 /// Closes a descriptor that was handed to the application as a number.

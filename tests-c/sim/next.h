@@ -4,6 +4,9 @@
 #define SIM_NEXT_H
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/types.h>
 
 /* What a name stands for behind this object. Found once for each place that asks. */
 #define NEXT(function)                                                                  \
@@ -16,5 +19,11 @@
 
 /* For definitions that programs are to find. */
 #define REPLACES __attribute__((visibility("default")))
+
+/* The last argument of open(2) and its like, which is there only with flags that make a file. */
+static inline mode_t mode_of(int flags, va_list *arguments)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(*arguments, mode_t) : 0;
+}
 
 #endif

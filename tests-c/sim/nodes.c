@@ -61,11 +61,6 @@ static bool open_simulated(const char *path, int flags, int *fd)
 	return false;
 }
 
-static mode_t mode_of(int flags, va_list *arguments)
-{
-	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(*arguments, mode_t) : 0;
-}
-
 #define OPEN(name)                                                              \
 	REPLACES int name(const char *path, int flags, ...)                     \
 	{                                                                       \

@@ -17,36 +17,21 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define OPEN_WAYS EMFILE, EINTR, ENOMEM, ENODEV
+#define OPEN(name)                                                      \
+	REPLACES int name(const char *path, int flags, ...)             \
+	{                                                               \
+		va_list arguments;                                      \
+		mode_t mode;                                            \
+									\
+		va_start(arguments, flags);                             \
+		mode = mode_of(flags, &arguments);                      \
+		va_end(arguments);                                      \
+		FAIL(-1, "open", EMFILE, EINTR, ENOMEM, ENODEV);        \
+		return NEXT(name)(path, flags, mode);                   \
+	}
 
-static mode_t mode_of(int flags, va_list rest)
-{
-	return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;
-}
-
-REPLACES int open(const char *path, int flags, ...)
-{
-	va_list rest;
-	mode_t mode;
-
-	va_start(rest, flags);
-	mode = mode_of(flags, rest);
-	va_end(rest);
-	FAIL(-1, "open", OPEN_WAYS);
-	return NEXT(open)(path, flags, mode);
-}
-
-REPLACES int open64(const char *path, int flags, ...)
-{
-	va_list rest;
-	mode_t mode;
-
-	va_start(rest, flags);
-	mode = mode_of(flags, rest);
-	va_end(rest);
-	FAIL(-1, "open", OPEN_WAYS);
-	return NEXT(open64)(path, flags, mode);
-}
+OPEN(open)
+OPEN(open64)
 
 REPLACES FILE *fopen(const char *path, const char *mode)
 {

@@ -133,39 +133,37 @@ void say_interrupt(struct script *script, struct words *words)
 	add_rule(words, rule);
 }
 
+/* A rule with a number behind that word. */
+static struct rule rule_with(struct words *words, enum kind kind, const char *word, const char *number)
+{
+	struct rule rule = next_rule(words, kind);
+
+	if (!next_is(words, word))
+		wrong(words, "%s %s is missing", word, number);
+	rule.value = (long)next_number(words);
+	return rule;
+}
+
 /* short COMMAND [NTH|every] bytes N */
 void say_short(struct script *script, struct words *words)
 {
-	struct rule rule = next_rule(words, SHORT);
-
 	(void)script;
-	if (!next_is(words, "bytes"))
-		wrong(words, "bytes N is missing");
-	rule.value = (long)next_number(words);
-	add_rule(words, rule);
+	add_rule(words, rule_with(words, SHORT, "bytes", "N"));
 }
 
 /* delay COMMAND [NTH|every] ms N */
 void say_delay(struct script *script, struct words *words)
 {
-	struct rule rule = next_rule(words, DELAY);
-
 	(void)script;
-	if (!next_is(words, "ms"))
-		wrong(words, "ms N is missing");
-	rule.value = (long)next_number(words);
-	add_rule(words, rule);
+	add_rule(words, rule_with(words, DELAY, "ms", "N"));
 }
 
 /* answer COMMAND [NTH|every] at OFFSET BYTES */
 void say_answer(struct script *script, struct words *words)
 {
-	struct rule rule = next_rule(words, ANSWER);
+	struct rule rule = rule_with(words, ANSWER, "at", "OFFSET");
 
 	(void)script;
-	if (!next_is(words, "at"))
-		wrong(words, "at OFFSET is missing");
-	rule.value = (long)next_number(words);
 	rule.size = next_bytes(words, rule.bytes, sizeof(rule.bytes));
 	add_rule(words, rule);
 }
