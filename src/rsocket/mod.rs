@@ -16,6 +16,7 @@ mod link;
 mod names;
 mod option_value;
 mod options;
+mod park;
 mod paths;
 mod poll;
 mod select;

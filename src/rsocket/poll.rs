@@ -3,9 +3,10 @@
 
 use super::config;
 use super::ends::{BROKEN, PEER_GONE, PEER_SHUT, READ_SHUT, WRITE_SHUT};
+use super::park::parked;
 use super::socket::{self, Socket, Stage};
 use super::waker::{self, Waker};
-use crate::errno::{Errno, Result};
+use crate::errno::Result;
 use crate::sys::descriptor::{self, Watch};
 use crate::sys::thread::uncancellable;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLRDHUP, POLLRDNORM, POLLWRNORM, c_short};
@@ -136,7 +137,6 @@ struct Sleep {
 }
 
 thread_local! {
-    /// A thread may be cancelled while it sleeps.
     static PARKED: Cell<Option<Sleep>> = const { Cell::new(None) };
 }
 
@@ -146,7 +146,7 @@ impl Sleep {
         let waker = waker::own()?;
         waker.rest();
         let mut watches = Vec::new();
-        watches.try_reserve(fds.len() + 1).map_err(|_| Errno::ENOMEM)?;
+        watches.try_reserve(fds.len() + 1)?;
         let mut sleep = Sleep { waker, watches, sockets: Vec::new() };
         for (position, watch) in fds.iter().enumerate() {
             let Some(socket) = socket::lookup(watch.fd).filter(|socket| !socket.is_foreign()) else {
@@ -170,10 +170,10 @@ impl Sleep {
         let mut watches = std::mem::take(&mut self.watches);
         let (place, length) = (watches.as_mut_ptr(), watches.len());
         self.watches = watches;
-        let outer = PARKED.try_with(|parked| parked.replace(Some(self))).map_err(|_| Errno::ECANCELED)?;
-        // SAFETY: the memory is that of the list, which is parked, and which nobody touches there.
-        let result = descriptor::poll(unsafe { std::slice::from_raw_parts_mut(place, length) }, limit);
-        let sleep = PARKED.try_with(|parked| parked.replace(outer)).ok().flatten().ok_or(Errno::ECANCELED)?;
+        let (sleep, result) = parked(&PARKED, self, || {
+            // SAFETY: the memory is that of the list, which is parked, and which nobody touches there.
+            descriptor::poll(unsafe { std::slice::from_raw_parts_mut(place, length) }, limit)
+        })?;
         result?;
         uncancellable(|| {
             for (socket, position, seen) in &sleep.sockets {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! A call that waits for something to happen on a socket.
 //!
-//! A thread may be cancelled while it sleeps, and then runs no destructors of its stack: all that it owns is parked in
-//! thread-local storage meanwhile, its reference to the socket and its place among those who wait.
+//! While a thread sleeps its reference to the socket and its place among those who wait are parked (`park`).
 
 use super::config;
 use super::link::Link;
+use super::park::parked;
 use super::socket::{Socket, Stage};
 use super::waker::{self, Waker};
 use crate::errno::{Errno, Result};
@@ -193,11 +193,7 @@ impl Place {
 
     /// Does `work`, in which the thread may be cancelled.
     fn parked<R>(self, work: impl FnOnce() -> R) -> Result<(Place, R)> {
-        // A signal handler may wait on a socket of its own: what was parked before comes back afterwards.
-        let outer = PARKED.try_with(|parked| parked.replace(Some(self))).map_err(|_| Errno::ECANCELED)?;
-        let result = work();
-        let place = PARKED.try_with(|parked| parked.replace(outer)).ok().flatten();
-        place.map(|place| (place, result)).ok_or(Errno::ECANCELED)
+        parked(&PARKED, self, work)
     }
 }
 
