@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a script says happens, to the commands that the library sends. Only on the simulator. */
 #include "helper.h"
+#include "script.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static struct rdma_event_channel *channel;
 static struct rdma_cm_id *id;
-
-static bool say(const char *line)
-{
-	char command[256];
-
-	if (!getenv("RDMACM_SIM"))
-		skip_test("needs the simulator");
-	snprintf(command, sizeof(command), "librdmacm-sim --do '%s'", line);
-	return !run_command(command);
-}
-
-#define have(line) check(say(line), "\"%s\" is refused", line)
 
 static void nth_command_fails(void)
 {
 	channel = open_channel();
 	/* Whatever the library asks when it starts is over. */
 	check_ok(rdma_destroy_id(open_id(channel)));
-	have("fail create_id 2 ENOSPC");
+	script("fail create_id 2 ENOSPC");
 	check_ok(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
 	check_ok(rdma_destroy_id(id));
 	check_fails(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), ENOSPC);
@@ -37,7 +25,7 @@ static void nth_command_fails(void)
 static void short_answer(void)
 {
 	open_pair(&channel, &id);
-	have("short listen bytes 3");
+	script("short listen bytes 3");
 	check_fails(rdma_listen(id, 1), ENODATA);
 	close_pair(channel, id);
 }
@@ -45,7 +33,7 @@ static void short_answer(void)
 static void interrupted(void)
 {
 	open_pair(&channel, &id);
-	have("interrupt listen 1");
+	script("interrupt listen 1");
 	check_fails(rdma_listen(id, 1), EINTR);
 	check_ok(rdma_listen(id, 1));
 	close_pair(channel, id);
@@ -56,7 +44,7 @@ static void delayed(void)
 	uint64_t start;
 
 	open_pair(&channel, &id);
-	have("delay listen ms 300");
+	script("delay listen ms 300");
 	start = now_ms();
 	check_ok(rdma_listen(id, 1));
 	check(now_ms() - start >= 300, "after %d ms", (int)(now_ms() - start));
@@ -69,7 +57,7 @@ static void changed_answer(void)
 
 	open_pair(&channel, &id);
 	/* The first address family of the answer to a query of addresses. */
-	have("answer query at 16 0a00");
+	script("answer query at 16 0a00");
 	inet_pton(AF_INET, DEVICE_ADDRESS, &address.sin_addr);
 	check_ok(rdma_bind_addr(id, (struct sockaddr *)&address));
 	check(rdma_get_local_addr(id)->sa_family == AF_INET6, "family %d", rdma_get_local_addr(id)->sa_family);
@@ -80,7 +68,7 @@ static void changed_answer(void)
 static void injected(const char *line)
 {
 	open_pair(&channel, &id);
-	have(line);
+	script("%s", line);
 	write_event(id, 3, 4);
 	take_event(channel, id, 3, 4);
 	close_pair(channel, id);
@@ -106,7 +94,7 @@ static void event_with_too_much_data(void)
 	struct rdma_cm_event *event;
 
 	open_pair(&channel, &id);
-	have("inject event 8 status 28 length 255");
+	script("inject event 8 status 28 length 255");
 	check_ok(rdma_get_cm_event(channel, &event));
 	check(event->event == RDMA_CM_EVENT_REJECTED && event->status == 28, "%s %d", rdma_event_str(event->event),
 	      event->status);
@@ -118,7 +106,7 @@ static void event_with_too_much_data(void)
 static void after_a_command(void)
 {
 	open_pair(&channel, &id);
-	have("after listen 1 inject event 18 status 6");
+	script("after listen 1 inject event 18 status 6");
 	check_empty(channel);
 	check_ok(rdma_listen(id, 1));
 	take_event(channel, id, 6, 0);
@@ -128,7 +116,7 @@ static void after_a_command(void)
 static void after_a_while(void)
 {
 	open_pair(&channel, &id);
-	have("in 100 inject event 18 status 7");
+	script("in 100 inject event 18 status 7");
 	take_event(channel, id, 7, 0);
 	close_pair(channel, id);
 }
@@ -138,13 +126,13 @@ static void device_that_goes(void)
 	struct sockaddr_in address = { .sin_family = AF_INET };
 	struct rdma_cm_event *event;
 
-	have("device spare0");
-	have("address 10.77.0.1/24 spare0");
+	script("device spare0");
+	script("address 10.77.0.1/24 spare0");
 	open_pair(&channel, &id);
 	inet_pton(AF_INET, "10.77.0.1", &address.sin_addr);
 	check_ok(rdma_bind_addr(id, (struct sockaddr *)&address));
 	check(!strcmp(ibv_get_device_name(id->verbs->device), "spare0"), "another device");
-	have("remove spare0");
+	script("remove spare0");
 	check_ok(rdma_get_cm_event(channel, &event));
 	check(event->event == RDMA_CM_EVENT_DEVICE_REMOVAL, "%s", rdma_event_str(event->event));
 	check_ok(rdma_ack_cm_event(event));
@@ -166,7 +154,7 @@ static void nonsense(void)
 	if (freopen("/dev/null", "w", stderr) == NULL)
 		fail("/dev/null: %m");
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-		check(!say(lines[i]), "\"%s\" is taken", lines[i]);
+		check(!try_script(lines[i]), "\"%s\" is taken", lines[i]);
 }
 
 int main(int argc, char **argv)

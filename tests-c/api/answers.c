@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a kernel may answer and soft RoCE never does. Only on the simulator, which is told what to do. */
+#include "../script.h"
 #include "connection.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* The fabric does this line of script. */
-static void have(const char *line)
-{
-	char command[256];
-
-	if (!getenv("RDMACM_SIM"))
-		skip_test("needs the simulator");
-	snprintf(command, sizeof(command), "librdmacm-sim --do '%s'", line);
-	check(!run_command(command), "%s", command);
-}
 
 static void address_without_an_answer(void)
 {
@@ -24,7 +10,7 @@ static void address_without_an_answer(void)
 	int status;
 
 	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, 7499), 2000));
-	have("fail query 1 EIO");
+	script("fail query 1 EIO");
 	status = pass_event(channel, RDMA_CM_EVENT_ADDR_ERROR, id);
 	check(status == -EIO, "status %d", status);
 	close_pair(channel, id);
@@ -39,7 +25,7 @@ static void route_without_an_answer(void)
 	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, 7499), 2000));
 	pass_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED, id);
 	check_ok(rdma_resolve_route(id, 2000));
-	have("fail query 1 EBUSY");
+	script("fail query 1 EBUSY");
 	status = pass_event(channel, RDMA_CM_EVENT_ROUTE_ERROR, id);
 	check(status == -EBUSY, "status %d", status);
 	close_pair(channel, id);
@@ -55,7 +41,7 @@ static void attributes_without_an_answer(void)
 	request(&connection, NULL);
 	create_qp(connection.server);
 	check_ok(rdma_accept(connection.server, NULL));
-	have("fail init_qp_attr 1 ENOMEM");
+	script("fail init_qp_attr 1 ENOMEM");
 	status = pass_event(connection.client_channel, RDMA_CM_EVENT_CONNECT_ERROR, connection.client);
 	check(status == -ENOMEM, "status %d", status);
 	dismantle(&connection);
@@ -68,7 +54,7 @@ static void request_without_an_answer(void)
 
 	prepare(&connection);
 	check_ok(rdma_connect(connection.client, NULL));
-	have("fail query 1 EIO");
+	script("fail query 1 EIO");
 	check_empty(connection.server_channel);
 	pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
 	rdma_destroy_qp(connection.client);
@@ -91,7 +77,7 @@ static void awaited_request_without_an_answer(void)
 	client = open_client(channel, RDMA_PS_TCP, port_of(listener));
 	create_qp(client);
 	check_ok(rdma_connect(client, NULL));
-	have("fail query 1 EIO");
+	script("fail query 1 EIO");
 	check_fails(rdma_get_request(listener, &id), EIO);
 	pass_event(channel, RDMA_CM_EVENT_REJECTED, client);
 	rdma_destroy_qp(client);
@@ -107,7 +93,7 @@ static void unknown_internal_event(void)
 	struct rdma_cm_id *id;
 
 	open_pair(&channel, &id);
-	have("inject event 19");
+	script("inject event 19");
 	write_event(id, 1, 2);
 	take_event(channel, id, 1, 2);
 	close_pair(channel, id);
@@ -123,8 +109,8 @@ static void events_of_a_connection(void)
 	request(&connection, NULL);
 	establish(&connection);
 	/* The server's id is the youngest. */
-	have("inject event 7 status -110");
-	have("inject event 14");
+	script("inject event 7 status -110");
+	script("inject event 14");
 	status = pass_event(connection.server_channel, RDMA_CM_EVENT_UNREACHABLE, connection.server);
 	check(status == -ETIMEDOUT, "status %d", status);
 	check(!pass_event(connection.server_channel, RDMA_CM_EVENT_ADDR_CHANGE, connection.server), "status");
@@ -139,7 +125,7 @@ static void stale_connection(void)
 	struct rdma_cm_id *id = open_client(channel, RDMA_PS_TCP, port_of(listener));
 
 	create_qp(id);
-	have("inject event 8 status 10");
+	script("inject event 8 status 10");
 	check(pass_event(channel, RDMA_CM_EVENT_REJECTED, id) == 10, "status");
 	rdma_destroy_qp(id);
 	check_ok(rdma_destroy_id(id));
@@ -166,7 +152,7 @@ static void unreachable_before_a_disconnect(void)
 	request(&connection, NULL);
 	establish(&connection);
 	check_ok(rdma_migrate_id(connection.server, NULL));
-	have("inject event 7 status -110");
+	script("inject event 7 status -110");
 	client = start_thread(answer_the_end, &connection);
 	check_ok(rdma_disconnect(connection.server));
 	check_answer(connection.server, RDMA_CM_EVENT_DISCONNECTED);
@@ -184,7 +170,7 @@ static void unreachable_after_a_disconnect(void)
 	request(&connection, NULL);
 	establish(&connection);
 	check_ok(rdma_migrate_id(connection.server, NULL));
-	have("after disconnect 1 inject event 7 status -110");
+	script("after disconnect 1 inject event 7 status -110");
 	check_fails(rdma_disconnect(connection.server), ETIMEDOUT);
 	check_answer(connection.server, RDMA_CM_EVENT_UNREACHABLE);
 	dismantle(&connection);
@@ -201,7 +187,7 @@ static void flags_that_the_kernel_cannot_take(void)
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
 
-	have("without af_ib");
+	script("without af_ib");
 	channel = open_channel();
 	id = open_member(channel);
 	check_fails(rdma_join_multicast_ex(id, &attr, NULL), EOPNOTSUPP);
