@@ -201,6 +201,9 @@ extern struct cm_id *cm_ids;
 struct cm_id *new_cm_id(struct cm_file *file, uint16_t ps, uint8_t qp_type);
 /* Gives it the lowest number that is free. */
 void number_cm_id(struct cm_id *id);
+/* From now on no number below this one is given out. */
+void number_cm_ids_from(uint32_t lowest);
+struct cm_id *find_cm_id(uint32_t number);
 /* The id of that number on this file; NULL with an errno otherwise, also when its device is gone. */
 struct cm_id *get_cm_id(struct cm_file *file, uint32_t number, long *error);
 /* Ends it as its program's last word, whatever it is doing. */

@@ -110,7 +110,7 @@ static long run_with_faults(struct cm_file *file, const unsigned char *bytes, si
 	if (result || reply->again)
 		return result;
 	change_answer(header.cmd, reply->data, reply->size);
-	run_consequences(file, header.cmd);
+	run_consequences(file->host, file, header.cmd);
 	return fault.taken;
 }
 

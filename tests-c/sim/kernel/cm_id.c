@@ -12,7 +12,7 @@ struct cm_id *cm_ids;
 
 /* By number. */
 static struct cm_id **table;
-static uint32_t table_size;
+static uint32_t table_size, lowest_number;
 
 struct cm_id *new_cm_id(struct cm_file *file, uint16_t ps, uint8_t qp_type)
 {
@@ -29,22 +29,27 @@ struct cm_id *new_cm_id(struct cm_file *file, uint16_t ps, uint8_t qp_type)
 	return id;
 }
 
-static struct cm_id *find_number(uint32_t number)
+struct cm_id *find_cm_id(uint32_t number)
 {
 	return number < table_size ? table[number] : NULL;
 }
 
+void number_cm_ids_from(uint32_t lowest)
+{
+	lowest_number = lowest;
+}
+
 void number_cm_id(struct cm_id *id)
 {
-	uint32_t number = 0;
+	uint32_t number = lowest_number, size = table_size;
 
 	while (number < table_size && table[number])
 		number++;
-	if (number == table_size) {
-		table_size = table_size ? 2 * table_size : 64;
+	if (number >= table_size) {
+		table_size = 2 * number + 64;
 		table = realloc(table, table_size * sizeof(*table));
 		require(table != NULL, "realloc");
-		memset(table + number, 0, (table_size - number) * sizeof(*table));
+		memset(table + size, 0, (table_size - size) * sizeof(*table));
 	}
 	table[number] = id;
 	id->number = number;
@@ -53,7 +58,7 @@ void number_cm_id(struct cm_id *id)
 
 struct cm_id *get_cm_id(struct cm_file *file, uint32_t number, long *error)
 {
-	struct cm_id *id = find_number(number);
+	struct cm_id *id = find_cm_id(number);
 
 	*error = !id ? -ENOENT : id->file != file ? -EINVAL : id->closing ? -EIO : 0;
 	return *error ? NULL : id;
@@ -129,7 +134,7 @@ long cm_create_id(struct cm_file *file, const void *command, size_t room, struct
 long cm_destroy_id(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
 {
 	const struct rdma_ucm_destroy_id *destroy = command;
-	struct cm_id *id = find_number(destroy->id);
+	struct cm_id *id = find_cm_id(destroy->id);
 	struct rdma_ucm_destroy_id_resp resp;
 
 	if (!id)

@@ -12,6 +12,8 @@
 
 enum kind { FAIL, SHORT, DELAY, ANSWER, AFTER };
 
+enum { NUMBER_MAX = 1 << 24 };
+
 /* Something that happens at the nth command of a kind, or at every one. */
 struct rule {
 	enum kind kind;
@@ -47,7 +49,9 @@ uint32_t cm_abi(void)
 
 static bool applies(struct rule *rule, enum kind kind, uint32_t command)
 {
-	if (rule->kind != kind || (rule->command != ANY_COMMAND && rule->command != (int)command))
+	bool meant = rule->command == ANY_COMMAND ? command < SIM_VERBS : rule->command == (int)command;
+
+	if (rule->kind != kind || !meant)
 		return false;
 	rule->seen++;
 	return !rule->nth || rule->seen == rule->nth;
@@ -75,10 +79,10 @@ void change_answer(uint32_t command, unsigned char *bytes, size_t size)
 			memcpy(bytes + rule->value, rule->bytes, rule->size);
 }
 
-void run_consequences(struct cm_file *file, uint32_t command)
+void run_consequences(struct host *host, struct cm_file *file, uint32_t command)
 {
 	for (struct rule *rule = rules; rule; rule = rule->next) {
-		struct script script = { .host = rule->host ? rule->host : file->host, .file = file };
+		struct script script = { .host = rule->host ? rule->host : host, .file = file };
 		char *error;
 
 		if (!applies(rule, AFTER, command))
@@ -104,11 +108,12 @@ static void add_rule(struct words *words, struct rule rule)
 	**place = rule;
 }
 
+/* Calls of libibverbs have no bytes to change. */
 static struct rule next_rule(struct words *words, enum kind kind)
 {
 	struct rule rule = { .kind = kind };
 
-	rule.command = next_command(words);
+	rule.command = kind == SHORT || kind == ANSWER ? next_command(words) : next_call(words);
 	rule.nth = next_nth(words);
 	return rule;
 }
@@ -193,6 +198,21 @@ void say_without(struct script *script, struct words *words)
 	command = next_command(words);
 	if (!words->error && command >= 0)
 		unknown_commands |= 1ULL << command;
+}
+
+/* ids from N: their numbers, from now on. */
+void say_ids(struct script *script, struct words *words)
+{
+	uint32_t lowest;
+
+	(void)script;
+	if (!next_is(words, "from"))
+		wrong(words, "ids have numbers from N on");
+	lowest = (uint32_t)next_number(words);
+	if (lowest > NUMBER_MAX)
+		wrong(words, "ids have numbers up to %d", NUMBER_MAX);
+	if (!words->error)
+		number_cm_ids_from(lowest);
 }
 
 /* abi N: before 4 there was less. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct cm_file;
+struct host;
 
 struct fault {
 	int error;		/* fails with this errno */
@@ -20,12 +21,12 @@ bool is_command_known(uint32_t command);
 bool is_af_ib_known(void);
 uint32_t cm_abi(void);
 
-/* What is to happen to the command that comes now; counts it. */
+/* What is to happen to the command, or the call of verbs_protocol.h, that comes now; counts it. */
 struct fault next_fault(uint32_t command);
 
 /* Once it has succeeded: changes its answer, */
 void change_answer(uint32_t command, unsigned char *bytes, size_t size);
-/* and does what is to follow on it: events, removals, …. */
-void run_consequences(struct cm_file *file, uint32_t command);
+/* and does what is to follow on it: events, removals, …. Calls of libibverbs come on no file. */
+void run_consequences(struct host *host, struct cm_file *file, uint32_t command);
 
 #endif

@@ -21,6 +21,7 @@ static const struct {
 	{ "remove", say_remove },
 	{ "sa", say_sa },
 	{ "abi", say_abi },
+	{ "ids", say_ids },
 	{ "without", say_without },
 	{ "fail", say_fail },
 	{ "short", say_short },

@@ -28,7 +28,8 @@ typedef void statement(struct script *script, struct words *words);
 
 statement say_host, say_device, say_address, say_pkey, say_remove, say_port;	/* script_topology.c */
 statement say_sa;								/* script_sa.c */
-statement say_abi, say_without, say_fail, say_short, say_delay, say_interrupt, say_answer, say_after; /* faults.c */
+/* faults.c */
+statement say_abi, say_ids, say_without, say_fail, say_short, say_delay, say_interrupt, say_answer, say_after;
 statement say_inject;								/* script_inject.c */
 statement say_in;
 

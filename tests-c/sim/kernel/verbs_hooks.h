@@ -9,6 +9,9 @@
 /* Calls of verbs_protocol.h. */
 long verbs_call(struct client *client, uint32_t op, const void *in, size_t in_size, struct answer *answer);
 
+/* The number of the call that a function of libibverbs makes, by its name; -1 if there is none. */
+int verbs_call_number(const char *name);
+
 /* The process is no more: what it had open is closed. */
 void verbs_client_gone(struct client *client);
 

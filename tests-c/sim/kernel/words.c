@@ -2,6 +2,7 @@
 #include "words.h"
 
 #include "cm_command.h"
+#include "verbs_hooks.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -114,7 +115,7 @@ struct in6_addr next_ip(struct words *words, int *prefix)
 	return ip;
 }
 
-int next_command(struct words *words)
+static int number_of(struct words *words, int (*find)(const char *name))
 {
 	const char *word;
 	int number;
@@ -122,10 +123,27 @@ int next_command(struct words *words)
 	if (next_is(words, "any"))
 		return ANY_COMMAND;
 	word = next_word(words);
-	number = cm_command_number(word);
+	number = find(word);
 	if (number < 0)
 		wrong(words, "\"%s\" is no command", word);
 	return number;
+}
+
+int next_command(struct words *words)
+{
+	return number_of(words, cm_command_number);
+}
+
+static int command_or_call_number(const char *name)
+{
+	int number = cm_command_number(name);
+
+	return number < 0 ? verbs_call_number(name) : number;
+}
+
+int next_call(struct words *words)
+{
+	return number_of(words, command_or_call_number);
 }
 
 unsigned int next_nth(struct words *words)

@@ -25,6 +25,8 @@ int next_errno(struct words *words);			/* ENOMEM, or a number */
 struct in6_addr next_ip(struct words *words, int *prefix);	/* of either family; IPv4 as ::ffff:…; /N if prefix */
 /* The number of a command of the connection manager, or ANY_COMMAND. */
 int next_command(struct words *words);
+/* The same, or a function of libibverbs: the number of its call. */
+int next_call(struct words *words);
 /* "3", "every" (0), and without either 1. */
 unsigned int next_nth(struct words *words);
 size_t next_bytes(struct words *words, unsigned char *bytes, size_t size);	/* 00ff… */
