@@ -28,6 +28,9 @@ CONNECTIONS=(listen connect connect_errors connect_data private_data reject disc
     queue_pair queue_pair_errors shared_queue datagram multicast waiting waiting_alone endpoint endpoint_errors messages
     moving held failures option_effects dump)
 
+# They tell the kernel what to do.
+SCRIPTED=(verbs_fail odd_kernel)
+
 ABI_3=(listen connect_errors private_data reject disconnect establish qp_attr ece queue_pair queue_pair_errors
     shared_queue datagram endpoint_errors messages)
 
@@ -69,7 +72,7 @@ machine() {
     case $1 in
         roce | infiniband)
             run user-event "${EVENTS[@]}" "${OTHERS[@]}"
-            run api "${CONNECTIONS[@]/#/$LAB_WORK/tests/api/}"
+            run api "${CONNECTIONS[@]/#/$LAB_WORK/tests/api/}" "${SCRIPTED[@]/#/$LAB_WORK/tests/api/}"
             [[ $2 != ours ]] || run sim scripted "$LAB_WORK"/tests/api/answers "$LAB_WORK"/tests/sim/*
             ;;
         abi-3)
