@@ -35,6 +35,7 @@ SHIPPED := $(BUILD)/librdmacm.so.1
 STATIC := $(BUILD)/librdmacm.a
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 STATIC_EXAMPLES := $(EXAMPLES:%=%-static)
+MAN_EXAMPLES := $(patsubst man/%.3,$(BUILD)/man-examples/%,$(shell grep -l '^.include <' man/*.3))
 ARCHIVE := $(or $(CARGO_TARGET_DIR),target)/release/librdmacm.a
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 
@@ -43,7 +44,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install programs lab install bench clean
+.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples programs lab install bench clean
 all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -82,6 +83,7 @@ lint:
 	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps --document-private-items
 	tools/check-layers.sh
 	tools/check-shell.sh
+	tools/check-man.sh
 
 check-abi: $(SHIPPED)
 	tools/check-abi.sh $(SHIPPED) abi/librdmacm.map
@@ -109,6 +111,9 @@ include fuzz/fuzz.mk
 
 sim: $(SIM)
 
+check-examples: $(SHIPPED) $(SIM) $(EXAMPLES) $(MAN_EXAMPLES)
+	tools/check-examples.sh $(BUILD)
+
 $(BUILD)/examples/%: examples/%.c include/rdma/rdma_cma.h $(SHIPPED)
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD) -Wl,--as-needed -lrdmacm -libverbs -pthread
@@ -117,7 +122,12 @@ $(BUILD)/examples/%-static: examples/%.c include/rdma/rdma_cma.h $(STATIC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< $(STATIC) -libverbs -pthread -ldl
 
-programs: $(SHIPPED) $(C_TESTS) $(FAULTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES)
+$(BUILD)/man-examples/%: man/%.3 tools/man-example.sh include/rdma/rdma_cma.h $(SHIPPED)
+	@mkdir -p $(@D)
+	tools/man-example.sh program $< >$@.c
+	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $@.c -L$(BUILD) -Wl,--as-needed -lrdmacm -libverbs -pthread
+
+programs: $(SHIPPED) $(C_TESTS) $(FAULTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES) $(MAN_EXAMPLES)
 
 lab: programs
 	cp docs/differences.md $(BUILD)/
@@ -139,7 +149,7 @@ coverage: $(SIM) $(C_TESTS)
 
 install: all sim
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \
-		$(DESTDIR)$(MANDIR)/man1 $(DESTDIR)$(MANDIR)/man3 $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/librdmacm-sim
+		$(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/librdmacm-sim
 	install -m 755 $(BUILD)/librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(DESTDIR)$(LIBDIR)/librdmacm.so
@@ -149,8 +159,7 @@ install: all sim
 	install -m 644 $(BUILD)/librdmacm.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -m 644 include/rdma/*.h $(DESTDIR)$(INCLUDEDIR)/rdma
 	install -m 644 include/infiniband/*.h $(DESTDIR)$(INCLUDEDIR)/infiniband
-	install -m 644 man/*.1 $(DESTDIR)$(MANDIR)/man1
-	install -m 644 man/*.3 $(DESTDIR)$(MANDIR)/man3
+	tools/install-man.sh $(DESTDIR)$(MANDIR)
 	install -m 755 $(BUILD)/sim/librdmacm-sim $(BUILD)/sim/librdmacm-sim.so $(DESTDIR)$(LIBDIR)/librdmacm-sim
 	ln -sf $(LIBDIR)/librdmacm-sim/librdmacm-sim $(DESTDIR)$(BINDIR)/librdmacm-sim
 

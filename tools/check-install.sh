@@ -40,10 +40,21 @@ files() {
     version=$(pkg --modversion librdmacm)
     for file in "$libdir"/librdmacm.{a,so,so.1,"so.$version"} "$libdir/pkgconfig/librdmacm.pc" \
         usr/include/rdma/rdma_{cma,cma_abi,verbs}.h usr/include/infiniband/ib.h \
-        "$libdir"/librdmacm-sim/librdmacm-sim{,.so} usr/share/man/man1/librdmacm-sim.1; do
+        "$libdir"/librdmacm-sim/librdmacm-sim{,.so} usr/share/man/man1/librdmacm-sim.1 usr/share/man/man7/rdma_cm.7; do
         [[ -f $scratch/root/$file ]] || { echo "missing: $file"; return 1; }
     done
     [[ $(readlink -f "$scratch/root/$libdir/librdmacm.so") == */librdmacm.so."$version" ]]
+}
+
+# Of each function, whatever the page is called that it stands on.
+man_pages() {
+    local symbol page target man=$scratch/root/usr/share/man
+    for symbol in $(tools/list-symbols.sh abi/librdmacm.map | cut -d' ' -f1); do
+        page=$man/man3/$symbol.3
+        [[ -f $page ]] || { echo "missing: $page"; return 1; }
+        target=$(sed -n 's/^\.so //p' "$page")
+        [[ -z $target || -f $man/$target ]] || { echo "leads nowhere: $page"; return 1; }
+    done
 }
 
 only_our_symbols() {
@@ -91,6 +102,7 @@ for place in /usr/lib64 /usr/local/lib /usr/lib/x86_64-linux-gnu; do
     expect "pkg-config${place//\//-}" describes "$place"
 done
 expect files files
+expect man-pages man_pages
 expect static-symbols only_our_symbols
 
 for program in examples/*.c; do

@@ -47,6 +47,7 @@ step models env CARGO_TARGET_DIR=build/models cargo test --locked --quiet --mani
 step check-abi make --no-print-directory check-abi
 step check-headers make --no-print-directory check-headers
 step check-install make --no-print-directory check-install
+step check-examples make --no-print-directory check-examples
 FAULTS_EVERY=10 step faults make --no-print-directory test-faults FAULTS_LIB=ours
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
 [[ -z $LAB_OLD_KERNELS ]] ||
