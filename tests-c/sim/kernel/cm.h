@@ -131,6 +131,7 @@ struct cm_id {
 	uint32_t path_count;
 	struct ib_user_service_rec *services;
 	uint32_t service_count;
+	int service_error;		/* what there is instead */
 
 	enum cm_handshake handshake;
 	struct cm_id *peer;		/* the two know each other from the request on */
@@ -238,11 +239,13 @@ void set_dgid(struct cm_id *id);
 const struct address *find_address(const struct host *host, const struct in6_addr *ip);
 const struct address *find_address_anywhere(const struct in6_addr *ip);
 int gid_index(const struct cm_id *id);
+/* Whether the port is in the partition, of which it may be less than a full member. */
+bool has_pkey(const struct port *port, uint16_t pkey);
 
 /* sa.c: the subnet administrator, and what stands in for it. The paths of an id, or -errno. */
 int resolve_paths(struct cm_id *id);
 unsigned int answer_delay_of_sa(void);
-/* Service records by id (big endian, 0: any) or name (NULL: any); in memory for free(). */
+/* Service records by id (big endian, 0: any) or name (NULL: any), in memory for free(); or -errno. */
 int find_services(uint64_t id, const char *name, struct ib_user_service_rec **found, uint32_t *count);
 
 /* cm_listen.c */

@@ -71,6 +71,14 @@ int gid_index(const struct cm_id *id)
 	return 0;
 }
 
+bool has_pkey(const struct port *port, uint16_t pkey)
+{
+	for (int i = 0; i < PKEY_TABLE_SIZE; i++)
+		if (port->pkeys[i] && (port->pkeys[i] & 0x7fff) == (pkey & 0x7fff))
+			return true;
+	return false;
+}
+
 void use_address(struct cm_id *id, const struct address *address)
 {
 	id->device = address->device;
@@ -218,14 +226,20 @@ static int resolve_any(struct cm_id *id)
 	return -ENODEV;
 }
 
+/* Without a source the partition is the destination's. */
 static int resolve_ib(struct cm_id *id)
 {
+	uint16_t pkey = ntohs(((struct sockaddr_ib *)&id->dst)->sib_pkey);
+
 	for (struct device *device = devices; !id->device && device; device = device->next) {
-		if (device->removed || device->host != id->file->host || device->link != LINK_INFINIBAND)
+		const struct port *port = &device->ports[0];
+
+		if (device->removed || device->host != id->file->host || device->link != LINK_INFINIBAND ||
+		    (pkey && !has_pkey(port, pkey)))
 			continue;
 		id->device = device;
 		id->port = 1;
-		id->pkey = device->ports[0].pkeys[0];
+		id->pkey = pkey ? pkey : port->pkeys[0];
 		memcpy(id->sgid, first_gid(device, 1)->raw, sizeof(id->sgid));
 	}
 	if (!id->device)

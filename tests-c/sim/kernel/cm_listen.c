@@ -2,6 +2,7 @@
 /* Listening, and who hears a request. */
 #include "cm.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ static bool hears(const struct cm_id *listener, const struct cm_id *asking, cons
 {
 	if (listener->device && listener->device != device)
 		return false;
+	if (asking->dst.ss_family == AF_IB && listener->src.ss_family != AF_IB)
+		return false;
 	if (is_any(&listener->src))
 		return !listener->family_only || listener->src.ss_family == asking->dst.ss_family;
 	if (listener->src.ss_family != asking->dst.ss_family)
@@ -54,6 +57,17 @@ struct cm_id *find_listener(uint64_t service, const struct cm_id *asking, const 
 	return NULL;
 }
 
+/* A request by InfiniBand's addresses says which service it is for, but not whose. */
+static void hide_service(struct cm_id *id)
+{
+	struct sockaddr_ib *src = (struct sockaddr_ib *)&id->src, *dst = (struct sockaddr_ib *)&id->dst;
+
+	if (src->sib_family == AF_IB)
+		src->sib_sid_mask = htobe64(~0ULL);
+	if (dst->sib_family == AF_IB)
+		dst->sib_sid = dst->sib_sid_mask = 0;
+}
+
 struct cm_id *new_requested_id(struct cm_id *asking, struct cm_id *listener, struct device *device, uint8_t port)
 {
 	struct cm_id *id = new_cm_id(listener->file, listener->ps, listener->qp_type);
@@ -62,6 +76,7 @@ struct cm_id *new_requested_id(struct cm_id *asking, struct cm_id *listener, str
 	id->handshake = HANDSHAKE_REQUESTED;
 	id->src = asking->dst;
 	id->dst = asking->src;
+	hide_service(id);
 	id->device = device;
 	id->port = port;
 	id->pkey = asking->pkey;

@@ -53,9 +53,9 @@ static void tell_services(void *arg)
 	struct sockaddr_ib *dst = (struct sockaddr_ib *)&id->dst;
 
 	id->timer = NULL;
-	if (!id->service_count) {
+	if (id->service_error) {
 		id->state = CM_ADDR_BOUND;
-		cm_tell(id, CM_ADDRINFO_ERROR, -ENOENT, NULL);
+		cm_tell(id, CM_ADDRINFO_ERROR, id->service_error, NULL);
 		return;
 	}
 	memset(&id->dst, 0, sizeof(id->dst));
@@ -87,9 +87,10 @@ long cm_resolve_ib_service(struct cm_file *file, const void *command, size_t roo
 	if (id->services)
 		return -EALREADY;
 	id->state = CM_ADDRINFO_QUERY;
-	find_services(service->flags & RDMA_USER_CM_IB_SERVICE_FLAG_ID ? htobe64(service->service_id) : 0,
-		      service->flags & RDMA_USER_CM_IB_SERVICE_FLAG_NAME ? (const char *)service->service_name : NULL,
-		      &id->services, &id->service_count);
+	id->service_error = find_services(
+		service->flags & RDMA_USER_CM_IB_SERVICE_FLAG_ID ? htobe64(service->service_id) : 0,
+		service->flags & RDMA_USER_CM_IB_SERVICE_FLAG_NAME ? (const char *)service->service_name : NULL,
+		&id->services, &id->service_count);
 	cm_wait(id, answer_delay_of_sa(), tell_services);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "memory.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* As path records write it: exactly this value. */
@@ -34,14 +35,31 @@ struct sa_path *sa_add_path(void)
 	return *place;
 }
 
-struct ib_user_service_rec *sa_add_service(void)
+struct sa_service *sa_add_service(void)
 {
 	struct sa_service **place = &services;
 
 	while (*place)
 		place = &(*place)->next;
 	*place = take(sizeof(**place));
-	return &(*place)->rec;
+	return *place;
+}
+
+void sa_forget(void)
+{
+	while (scripted_paths) {
+		struct sa_path *path = scripted_paths;
+
+		scripted_paths = path->next;
+		free(path);
+	}
+	while (services) {
+		struct sa_service *service = services;
+
+		services = service->next;
+		free(service);
+	}
+	delay_ms = 0;
 }
 
 static void usual_path(const struct cm_id *id, struct ib_user_path_rec *rec)
@@ -78,11 +96,31 @@ static struct device *port_of_gid(const uint8_t gid[16], uint8_t *port)
 	return NULL;
 }
 
+static uint16_t lid_of(const struct device *device, uint8_t port)
+{
+	return htons(device->ports[port - 1].lid);
+}
+
+/* A path of the script; lids that it does not say are the ports' own. */
+static void use_scripted(struct cm_id *id, const struct ib_user_path_rec *scripted, const struct device *there,
+			 uint8_t port)
+{
+	struct ib_user_path_rec *rec = &id->paths[id->path_count++].rec;
+
+	*rec = *scripted;
+	memcpy(rec->sgid, id->sgid, sizeof(rec->sgid));
+	memcpy(rec->dgid, id->dgid, sizeof(rec->dgid));
+	if (!rec->slid)
+		rec->slid = lid_of(id->device, id->port);
+	if (!rec->dlid && there)
+		rec->dlid = lid_of(there, port);
+}
+
 static int ib_path(struct cm_id *id)
 {
 	struct cm_path *path = &id->paths[0];
-	const struct device *there;
-	uint8_t port;
+	uint8_t port = 0;
+	const struct device *there = port_of_gid(id->dgid, &port);
 
 	/* Paths of the script stand for those that it names the destination of, in its order. */
 	id->path_count = 0;
@@ -93,18 +131,15 @@ static int ib_path(struct cm_id *id)
 			return -scripted->error;
 		if (id->path_count == 2)
 			break;
-		id->paths[id->path_count].rec = scripted->rec;
-		memcpy(id->paths[id->path_count].rec.dgid, id->dgid, sizeof(id->dgid));
-		memcpy(id->paths[id->path_count++].rec.sgid, id->sgid, sizeof(id->sgid));
+		use_scripted(id, &scripted->rec, there, port);
 	}
 	if (id->path_count)
 		return 0;
-	there = port_of_gid(id->dgid, &port);
-	if (!there)
+	if (!there || !has_pkey(&there->ports[port - 1], id->pkey))
 		return -EINVAL;
 	usual_path(id, &path->rec);
-	path->rec.slid = htons(id->device->ports[id->port - 1].lid);
-	path->rec.dlid = htons(there->ports[port - 1].lid);
+	path->rec.slid = lid_of(id->device, id->port);
+	path->rec.dlid = lid_of(there, port);
 	path->rec.pkey = htons(id->pkey);
 	path->rec.rate = RATE_100_GBPS;
 	path->service_id = service_id_of(id, &id->dst);
@@ -132,10 +167,16 @@ int find_services(uint64_t service, const char *name, struct ib_user_service_rec
 	*found = NULL;
 	*count = 0;
 	for (const struct sa_service *next = services; next; next = next->next) {
-		if (service && next->rec.id != service)
+		if (!next->is_any && service && next->rec.id != service)
 			continue;
-		if (name && strncmp((const char *)next->rec.name, name, sizeof(next->rec.name)))
+		if (!next->is_any && name && strncmp((const char *)next->rec.name, name, sizeof(next->rec.name)))
 			continue;
+		if (next->error) {
+			free(*found);
+			*found = NULL;
+			*count = 0;
+			return -next->error;
+		}
 		*found = realloc(*found, (*count + 1) * sizeof(**found));
 		require(*found != NULL, "realloc");
 		(*found)[(*count)++] = next->rec;

@@ -13,13 +13,18 @@ struct sa_path {
 	struct sa_path *next;
 };
 
+/* For one service, by identifier or name, or for any. */
 struct sa_service {
+	bool is_any;
+	int error;			/* answers with this errno instead */
 	struct ib_user_service_rec rec;
 	struct sa_service *next;
 };
 
 struct sa_path *sa_add_path(void);
-struct ib_user_service_rec *sa_add_service(void);
+struct sa_service *sa_add_service(void);
+/* There is nothing scripted any more. */
+void sa_forget(void);
 /* How long answers take. */
 void sa_set_delay(unsigned int ms);
 

@@ -65,29 +65,39 @@ static void say_path(struct words *words)
 	*place = path;
 }
 
-/* sa service ID GID [name TEXT] [pkey N] [lease SECONDS] [data BYTES] */
+/* sa service ID|any fail ERRNO, or ID GID [name TEXT] [pkey N] [lease SECONDS] [data BYTES] */
 static void say_service(struct words *words)
 {
-	struct ib_user_service_rec rec = { .pkey = htons(0xffff), .lease = htonl(0xffffffff) };
+	struct sa_service service = { .rec = { .pkey = htons(0xffff), .lease = htonl(0xffffffff) } }, *place;
+	struct ib_user_service_rec *rec = &service.rec;
 	struct in6_addr gid;
 
-	rec.id = htobe64(next_number(words));
-	gid = next_ip(words, NULL);
-	memcpy(rec.gid, &gid, sizeof(rec.gid));
-	while (!words->error && !at_end(words)) {
+	service.is_any = next_is(words, "any");
+	if (!service.is_any)
+		rec->id = htobe64(next_number(words));
+	if (next_is(words, "fail")) {
+		service.error = next_errno(words);
+	} else {
+		gid = next_ip(words, NULL);
+		memcpy(rec->gid, &gid, sizeof(rec->gid));
+	}
+	while (!words->error && !service.error && !at_end(words)) {
 		if (next_is(words, "name"))
-			strncpy((char *)rec.name, next_word(words), sizeof(rec.name) - 1);
+			strncpy((char *)rec->name, next_word(words), sizeof(rec->name) - 1);
 		else if (next_is(words, "pkey"))
-			rec.pkey = htons((uint16_t)next_number(words));
+			rec->pkey = htons((uint16_t)next_number(words));
 		else if (next_is(words, "lease"))
-			rec.lease = htonl((uint32_t)next_number(words));
+			rec->lease = htonl((uint32_t)next_number(words));
 		else if (next_is(words, "data"))
-			next_bytes(words, rec.data_8, sizeof(rec.data_8));
+			next_bytes(words, rec->data_8, sizeof(rec->data_8));
 		else
 			return;
 	}
-	if (!words->error)
-		*sa_add_service() = rec;
+	if (words->error || !at_end(words))
+		return;
+	place = sa_add_service();
+	service.next = place->next;
+	*place = service;
 }
 
 void say_sa(struct script *script, struct words *words)
@@ -99,6 +109,8 @@ void say_sa(struct script *script, struct words *words)
 		say_service(words);
 	else if (next_is(words, "delay"))
 		sa_set_delay((unsigned int)next_number(words));
+	else if (next_is(words, "forget"))
+		sa_forget();
 	else
-		wrong(words, "the subnet administrator has a path, a service, or a delay");
+		wrong(words, "the subnet administrator has a path, a service, or a delay, or is to forget");
 }
