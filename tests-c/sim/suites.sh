@@ -13,7 +13,7 @@ LAB_WORK=$(cd "$1" && pwd)
 image=$2
 shift 2
 machines=("$@")
-[[ $# -gt 0 ]] || machines=(roce infiniband iwarp no-user-events ip-only abi-3)
+[[ $# -gt 0 ]] || machines=(roce infiniband subnet iwarp no-user-events ip-only abi-3)
 
 # Two libraries at once, on a machine that may have other things to do.
 export LAB_WORK LAB_ICOUNT=no TEST_SCALE=2
@@ -30,6 +30,8 @@ CONNECTIONS=(listen connect connect_errors connect_data private_data reject disc
 
 # They tell the kernel what to do.
 SCRIPTED=(verbs_fail odd_kernel)
+
+SUBNET=(ib_address ib_path ib_service ib_hosts)
 
 ABI_3=(listen connect_errors private_data reject disconnect establish qp_attr ece queue_pair queue_pair_errors
     shared_queue datagram endpoint_errors messages)
@@ -74,6 +76,9 @@ machine() {
             run user-event "${EVENTS[@]}" "${OTHERS[@]}"
             run api "${CONNECTIONS[@]/#/$LAB_WORK/tests/api/}" "${SCRIPTED[@]/#/$LAB_WORK/tests/api/}"
             [[ $2 != ours ]] || run sim scripted "$LAB_WORK"/tests/api/answers "$LAB_WORK"/tests/sim/*
+            ;;
+        subnet)
+            run api "${SUBNET[@]/#/$LAB_WORK/tests/api/}"
             ;;
         abi-3)
             # The other programs move ids, join groups or set options, for which it has no commands.
