@@ -32,12 +32,15 @@ export CC
 CARGO ?= cargo
 
 SHIPPED := $(BUILD)/librdmacm.so.1
+PRELOAD := $(BUILD)/librspreload.so
 STATIC := $(BUILD)/librdmacm.a
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 STATIC_EXAMPLES := $(EXAMPLES:%=%-static)
 MAN_EXAMPLES := $(patsubst man/%.3,$(BUILD)/man-examples/%,$(shell grep -l '^.include <' man/*.3))
 ARCHIVE := $(or $(CARGO_TARGET_DIR),target)/release/librdmacm.a
+PRELOAD_ARCHIVE := $(or $(CARGO_TARGET_DIR),target)/release/librspreload.a
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
+PRELOAD_SOURCES := Cargo.toml Cargo.lock preload/Cargo.toml $(shell find preload -name '*.rs')
 
 # The version script makes the symbol versions, which rustc cannot give a cdylib (docs/architecture.md). Threads may
 # be inside the library, or own thread-local storage of it, when a program closes it: nodelete keeps it mapped.
@@ -45,7 +48,7 @@ SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
 .PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples programs lab install bench clean
-all: $(SHIPPED) $(STATIC) include/rdma/rdma_cma.h
+all: $(SHIPPED) $(PRELOAD) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
 	$(CARGO) rustc --locked --lib --crate-type staticlib --release
@@ -57,6 +60,15 @@ $(SHIPPED): $(ARCHIVE) abi/librdmacm.map
 		-Wl,--whole-archive $(ARCHIVE) -Wl,--no-whole-archive -libverbs -lgcc_s -lc -o $(BUILD)/librdmacm.so.$(VERSION)
 	ln -sf librdmacm.so.$(VERSION) $(BUILD)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(BUILD)/librdmacm.so
+
+$(PRELOAD_ARCHIVE): $(PRELOAD_SOURCES)
+	$(CARGO) rustc --locked -p rspreload --lib --release
+	@touch $@
+
+# It has no name of its own, since nothing is linked with it.
+$(PRELOAD): $(PRELOAD_ARCHIVE) abi/librspreload.map $(SHIPPED)
+	$(CC) $(SHIP_FLAGS) $(LDFLAGS) -Wl,--version-script=abi/librspreload.map -Wl,--whole-archive $(PRELOAD_ARCHIVE) \
+		-Wl,--no-whole-archive -L$(BUILD) -lrdmacm -lc -o $@
 
 $(STATIC): $(ARCHIVE) abi/librdmacm.map tools/link-static.sh
 	@mkdir -p $(BUILD)
@@ -78,8 +90,9 @@ test: deps
 	tools/test.sh
 
 lint:
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked -p rspreload -- -D warnings
 	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps --document-private-items
 	tools/check-layers.sh
 	tools/check-shell.sh
