@@ -98,8 +98,9 @@ lint:
 	tools/check-shell.sh
 	tools/check-man.sh
 
-check-abi: $(SHIPPED)
+check-abi: $(SHIPPED) $(PRELOAD)
 	tools/check-abi.sh $(SHIPPED) abi/librdmacm.map
+	tools/check-preload.sh $(PRELOAD) abi/librspreload.map
 
 headers:
 	tools/gen-headers.sh include/rdma/rdma_cma.h
@@ -140,7 +141,7 @@ $(BUILD)/man-examples/%: man/%.3 tools/man-example.sh include/rdma/rdma_cma.h $(
 	tools/man-example.sh program $< >$@.c
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $@.c -L$(BUILD) -Wl,--as-needed -lrdmacm -libverbs -pthread
 
-programs: $(SHIPPED) $(C_TESTS) $(FAULTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES) $(MAN_EXAMPLES)
+programs: $(SHIPPED) $(PRELOAD) $(C_TESTS) $(FAULTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES) $(MAN_EXAMPLES)
 
 lab: programs
 	cp docs/differences.md $(BUILD)/
@@ -162,8 +163,11 @@ coverage: $(SIM) $(C_TESTS)
 
 install: all sim
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/rdma $(DESTDIR)$(INCLUDEDIR)/infiniband \
-		$(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/librdmacm-sim
+		$(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/librdmacm-sim $(DESTDIR)$(LIBDIR)/rsocket
 	install -m 755 $(BUILD)/librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(PRELOAD) $(DESTDIR)$(LIBDIR)/rsocket
+	ln -sf librspreload.so $(DESTDIR)$(LIBDIR)/rsocket/librspreload.so.1
+	ln -sf librspreload.so $(DESTDIR)$(LIBDIR)/rsocket/librspreload.so.1.0.0
 	ln -sf librdmacm.so.$(VERSION) $(DESTDIR)$(LIBDIR)/librdmacm.so.1
 	ln -sf librdmacm.so.1 $(DESTDIR)$(LIBDIR)/librdmacm.so
 	install -m 644 $(STATIC) $(DESTDIR)$(LIBDIR)

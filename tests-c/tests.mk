@@ -5,10 +5,10 @@
 tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
 # What programs have in common.
-tests_common := harness process helper script fake_ibacm api/connection api/objects api/hosts api/subnet rsocket/sockets
-tests_sources := $(wildcard $(tests_dir)*.c $(tests_dir)api/*.c $(tests_dir)rsocket/*.c)
+tests_common := harness process helper script fake_ibacm api/connection api/objects api/hosts api/subnet rsocket/sockets preload/preloaded
+tests_sources := $(wildcard $(tests_dir)*.c $(tests_dir)api/*.c $(tests_dir)rsocket/*.c $(tests_dir)preload/*.c)
 tests_programs := $(filter-out $(tests_common) shim_%,$(tests_sources:$(tests_dir)%.c=%))
-tests_headers := $(wildcard $(tests_dir)*.h $(tests_dir)api/*.h $(tests_dir)rsocket/*.h)
+tests_headers := $(wildcard $(tests_dir)*.h $(tests_dir)api/*.h $(tests_dir)rsocket/*.h $(tests_dir)preload/*.h)
 
 C_SHIMS := $(BUILD)/shim/no-command.so
 C_TESTS := $(foreach dir,tests tests-asan,$(tests_programs:%=$(BUILD)/$(dir)/%)) $(C_SHIMS)

@@ -42,4 +42,9 @@ if grep -rn 'crate::{' src; then
     echo "name one layer in each use: grouped imports are not checked"
     bad=1
 fi
+# The object that is preloaded speaks to the library by the C ABI alone, and calls no standard library that would call it.
+if sed -n '/^\[dependencies\]/,/^\[/p' preload/Cargo.toml | grep -E '^[a-z]' | grep -v '^libc '; then
+    echo "preload/Cargo.toml: nothing but libc"
+    bad=1
+fi
 exit $bad

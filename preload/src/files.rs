@@ -19,8 +19,9 @@ pub unsafe extern "C" fn sendfile(out: c_int, file: c_int, offset: *mut off_t, c
             None => libc::lseek(file, 0, libc::SEEK_CUR),
         };
         if start < 0 {
-            // A file without positions.
-            return errno::fail(libc::EINVAL) as ssize_t;
+            // A file without positions cannot be sent, as with the kernel's sockets.
+            let is_pipe = errno::get() == libc::ESPIPE;
+            return if is_pipe { errno::fail(libc::EINVAL) as ssize_t } else { -1 };
         }
         let sent = copy(held.key(), file, start, count);
         if sent > 0 {
