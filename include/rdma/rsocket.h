@@ -2,7 +2,7 @@
 /*
  * Sockets over RDMA. Each function does what its namesake without the first letter does, for sockets that rsocket() has
  * made; -1 and errno say what went wrong. None raises SIGPIPE. The number of a socket is a descriptor of the process, which
- * only these functions know how to use: rpoll() and rselect() take other descriptors as well.
+ * only these functions know how to use: rpoll(), rselect() and repoll_ctl() take other descriptors as well.
  */
 #ifndef RSOCKET_H
 #define RSOCKET_H
@@ -49,6 +49,14 @@ ssize_t rwritev(int socket, const struct iovec *iov, int iovcnt);
 
 int rpoll(struct pollfd *fds, nfds_t nfds, int timeout);
 int rselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout);
+
+/**
+ * Sets as those of epoll(7), with its flags and errnos, for sockets and any other descriptors. The set is a descriptor of the
+ * kernel; rclose() closes it. A socket leaves its sets when it is closed.
+ */
+int repoll_create(int flags);
+int repoll_ctl(int epfd, int op, int fd, struct epoll_event *event);
+int repoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout);
 
 int rgetpeername(int socket, struct sockaddr *addr, socklen_t *addrlen);
 int rgetsockname(int socket, struct sockaddr *addr, socklen_t *addrlen);

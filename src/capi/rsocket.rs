@@ -4,7 +4,9 @@
 use super::{borrow, ret};
 use crate::errno::{Errno, Result};
 use crate::rsocket::{self, Pieces};
-use libc::{fd_set, iovec, msghdr, nfds_t, off_t, pollfd, sockaddr, socklen_t, ssize_t, timeval};
+use libc::{
+    epoll_event, fd_set, iovec, msghdr, nfds_t, off_t, pollfd, sockaddr, socklen_t, ssize_t, timeval,
+};
 use std::ffi::{c_int, c_void};
 use std::slice;
 use std::time::Duration;
@@ -323,6 +325,43 @@ pub unsafe extern "C" fn rpoll(fds: *mut pollfd, nfds: nfds_t, timeout: c_int) -
     let fds = if count == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(fds, count) } };
     let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
     match rsocket::poll(fds, limit) {
+        Ok(ready) => ready as c_int,
+        Err(error) => ret::code(-1, error),
+    }
+}
+
+/// Makes a set of sockets and other descriptors, as epoll_create1(2). rclose() closes it.
+#[unsafe(no_mangle)]
+pub extern "C" fn repoll_create(flags: c_int) -> c_int {
+    rsocket::repoll::create(flags).unwrap_or_else(|error| ret::code(-1, error))
+}
+
+/// As epoll_ctl(2).
+///
+/// # Safety
+///
+/// As epoll_ctl(2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn repoll_ctl(epfd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
+    // SAFETY: the caller's promise.
+    ret::status(unsafe { rsocket::repoll::control(epfd, op, fd, event) })
+}
+
+/// As epoll_wait(2).
+///
+/// # Safety
+///
+/// As epoll_wait(2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn repoll_wait(
+    epfd: c_int,
+    events: *mut epoll_event,
+    maxevents: c_int,
+    timeout: c_int,
+) -> c_int {
+    let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
+    // SAFETY: the caller's promise.
+    match unsafe { rsocket::repoll::wait(epfd, events, maxevents, limit) } {
         Ok(ready) => ready as c_int,
         Err(error) => ret::code(-1, error),
     }

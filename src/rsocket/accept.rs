@@ -33,6 +33,8 @@ pub struct Listening {
 
 #[derive(Default)]
 struct Queue {
+    /// Connections that ever came.
+    arrived: u64,
     /// Connections for the application.
     ready: VecDeque<Arc<Socket>>,
     /// Answered, but the peer has not said that it knows.
@@ -62,6 +64,11 @@ impl Listening {
     /// Whether a connection waits for the application.
     pub fn has_ready(&self) -> bool {
         !self.queue.lock().ready.is_empty()
+    }
+
+    /// Connections that ever came.
+    pub fn arrived(&self) -> u64 {
+        self.queue.lock().arrived
     }
 }
 
@@ -120,6 +127,8 @@ fn take_ready(listener: &Arc<Socket>) -> Option<Arc<Socket>> {
     if accepted.is_some() && !queue.requests.is_empty() {
         listener.hub().admit(listener);
     }
+    drop(queue);
+    listener.attend();
     accepted
 }
 
@@ -194,9 +203,10 @@ pub fn told(socket: &Arc<Socket>, kind: rdma_cm_event_type) {
     if kind == RDMA_CM_EVENT_ESTABLISHED {
         opened.set_stage(Stage::Connected);
         queue.ready.push_back(opened);
+        queue.arrived += 1;
         listener.ring();
         drop(queue);
-        listener.waiters.wake_all();
+        listener.stir();
     } else {
         drop(queue);
         drop(opened);

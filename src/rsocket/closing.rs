@@ -3,10 +3,12 @@
 
 use super::ends::{READ_SHUT, WRITE_SHUT};
 use super::link::Link;
+use super::repoll;
 use super::socket::{self, Socket, Stage};
 use super::wait::{self, Awaited};
 use super::wire::Message;
 use crate::errno::{Errno, Result};
+use crate::sys::descriptor;
 use crate::sys::device;
 use crate::sys::thread::uncancellable;
 use std::ffi::c_int;
@@ -42,7 +44,7 @@ fn end(socket: &Socket, link: &Link, bits: u32) {
         let both = link.ends.any(super::ends::PEER_SHUT);
         link.tell_end(if both { Message::Disconnect } else { Message::Shutdown });
     }
-    if socket.waiters.wake_all() {
+    if socket.stir() {
         link.knock();
     }
 }
@@ -74,15 +76,16 @@ impl Closing {
     }
 }
 
-/// Closes a socket. Whatever it returns, the number is free.
+/// Closes a socket, or a set of them. Whatever it returns, the number is free.
 pub fn close(number: RawFd) -> Result<()> {
-    let socket = socket::withdraw(number)?;
+    let Ok(socket) = socket::withdraw(number) else { return repoll::close(number) };
     if socket.is_foreign() {
         // Nothing but the descriptor is this process's own.
         device::close(number);
         std::mem::forget(socket);
         return Ok(());
     }
+    uncancellable(|| socket.leave_sets());
     let linger = socket.options.lock().linger;
     let patience = match linger {
         Some(Duration::ZERO) => None,
@@ -125,6 +128,10 @@ fn linger_on(socket: &Arc<Socket>, patience: Duration, may_go_on: bool) -> bool 
     if socket.is_nonblocking() && may_go_on {
         uncancellable(|| {
             socket.release_number();
+            if let Some(link) = socket.link() {
+                // The thread takes events that may not be there, and has others to work for.
+                let _ = descriptor::set_nonblocking(link.descriptor());
+            }
             socket.hub().close_later(Closing { socket: Arc::clone(socket), until });
         });
         return false;

@@ -150,7 +150,7 @@ impl Socket {
                 if let Some(link) = self.link() {
                     link.peer_left();
                 }
-                self.waiters.wake_all();
+                self.stir();
                 return;
             }
             _ => return,
@@ -202,6 +202,7 @@ impl Socket {
         let greeting = Greeting::from_bytes(news.data())?;
         if let Some(link) = self.link() {
             link.meet(greeting);
+            self.bridge_channel(link.descriptor())?;
         }
         self.set_stage(Stage::Connected);
         Ok(())

@@ -24,6 +24,11 @@ impl Ends {
         self.0.fetch_or(bits, Ordering::SeqCst)
     }
 
+    /// All that are set.
+    pub fn bits(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+
     /// Whether any of the bits is set.
     pub fn any(&self, bits: u32) -> bool {
         self.0.load(Ordering::SeqCst) & bits != 0

@@ -19,6 +19,7 @@ mod options;
 mod park;
 mod paths;
 mod poll;
+pub mod repoll;
 mod select;
 mod service;
 mod socket;

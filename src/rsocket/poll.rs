@@ -20,10 +20,18 @@ const WRITABLE: c_short = POLLOUT | POLLWRNORM;
 const ALWAYS: c_short = POLLERR | POLLHUP | POLLNVAL;
 
 impl Socket {
-    /// What of `events` has come, and what is always told.
-    fn ready(&self, events: c_short) -> c_short {
+    /// What of `events` has come, and what is always told. Looks for itself.
+    pub fn ready(&self, events: c_short) -> c_short {
+        self.look();
+        // Whoever is told of something finds it in a set as well.
+        self.attend();
+        self.found(events)
+    }
+
+    /// The same, as far as is known.
+    pub fn found(&self, events: c_short) -> c_short {
         let found = match self.stage() {
-            Stage::Connected => self.ready_connected(events),
+            Stage::Connected => self.found_connected(events),
             Stage::Listening if self.listening().is_some_and(|listening| listening.has_ready()) => READABLE,
             Stage::Failed => READABLE | WRITABLE | POLLRDHUP | POLLHUP | POLLERR,
             Stage::Closed => POLLNVAL,
@@ -33,9 +41,8 @@ impl Socket {
         found & (events | ALWAYS)
     }
 
-    fn ready_connected(&self, events: c_short) -> c_short {
+    fn found_connected(&self, events: c_short) -> c_short {
         let Some(link) = self.link() else { return POLLERR };
-        link.look();
         let mut found = 0;
         if link.has_data() {
             found |= READABLE;

@@ -5,6 +5,7 @@ use super::accept::Listening;
 use super::connect::Attempt;
 use super::link::Link;
 use super::options::Options;
+use super::repoll::Bridges;
 use super::service::{self, Hub, Member};
 use super::waiters::Waiters;
 use crate::cm::id::{self, CmId};
@@ -82,6 +83,8 @@ pub struct Socket {
     pub options: Lock<Options>,
     /// Threads that wait for something to happen.
     pub waiters: Waiters,
+    /// What those see who wait in the kernel.
+    pub bridges: Bridges,
     link: OnceLock<Link>,
     listening: OnceLock<Listening>,
     /// The one whose request made it.
@@ -155,6 +158,7 @@ impl Socket {
             error: AtomicI32::new(0),
             options: Lock::new(options),
             waiters: Waiters::default(),
+            bridges: Bridges::default(),
             link: OnceLock::new(),
             listening: OnceLock::new(),
             listener: OnceLock::new(),
@@ -197,7 +201,11 @@ impl Socket {
     pub fn publish(self: &Arc<Socket>) -> Result<RawFd> {
         let number = u32::try_from(self.number).map_err(|_| Errno::EBADF)?;
         // A socket that had the number before was closed by close(2), not by rclose().
-        drop(SOCKETS.insert(number, Arc::clone(self))?);
+        if let Some(before) = SOCKETS.insert(number, Arc::clone(self))?
+            && !before.is_foreign()
+        {
+            before.leave_sets();
+        }
         Ok(self.number)
     }
 
@@ -235,7 +243,14 @@ impl Socket {
     /// It is that far now: threads that wait for it are woken.
     pub fn set_stage(&self, stage: Stage) {
         self.stage.store(stage as u8, Ordering::SeqCst);
-        self.waiters.wake_all();
+        self.stir();
+    }
+
+    /// Something has moved: wakes all that wait for it, but the reader. Returns whether there is one.
+    pub fn stir(&self) -> bool {
+        let has_reader = self.waiters.wake_all();
+        self.attend();
+        has_reader
     }
 
     /// There is no connection to be had, because of `error`.

@@ -30,7 +30,11 @@ fn run(
     let mut socket = socket::find(number)?;
     let mut deadline = None;
     loop {
-        let (done, result) = uncancellable(|| step(&socket));
+        let (done, result) = uncancellable(|| {
+            let stepped = step(&socket);
+            socket.attend();
+            stepped
+        });
         let awaited = match result {
             Ok(Step::Done(done)) => return Ok(done),
             Err(_) if done > 0 => return Ok(done),

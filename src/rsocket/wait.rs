@@ -164,6 +164,7 @@ impl Place {
             if let Some(link) = place.socket.link() {
                 link.event_taken(result);
             }
+            place.socket.attend();
         });
         match result {
             Err(Errno::EINTR) => return Err(Errno::EINTR),
@@ -200,7 +201,13 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         match &self.waker {
-            None => self.socket.waiters.stop_reading(self.with_event),
+            None => {
+                self.socket.waiters.stop_reading(self.with_event);
+                if !self.with_event {
+                    // Another thread may have left the event to this one.
+                    self.socket.pump();
+                }
+            }
             Some(waker) => self.socket.waiters.wake_up(waker),
         }
     }
@@ -225,6 +232,7 @@ impl Socket {
             let result = link.completions().take_event();
             link.event_taken(result);
             self.waiters.stop_reading(result.is_ok());
+            self.attend();
         }
     }
 }

@@ -161,6 +161,13 @@ impl<E: Clone> Table<E> {
         if key.is_possible() { self.slot(key.index())?.get(key.generation()) } else { None }
     }
 
+    /// Whether the name was given out, and few have been for its slot since.
+    pub fn is_recent(&self, key: Key) -> bool {
+        const FEW: u32 = 1 << 12;
+        let slot = if key.is_possible() { self.slot(key.index()) } else { None };
+        slot.is_some_and(|slot| slot.generation().wrapping_sub(key.generation()) <= FEW)
+    }
+
     /// An entry that is wanted, if there is one. For what is rare: this looks at every slot.
     pub fn find(&self, is_wanted: impl Fn(&E) -> bool) -> Option<E> {
         let slots = self.chunks.iter().filter_map(OnceLock::get).flatten();
@@ -269,6 +276,8 @@ mod tests {
             .unwrap();
         assert_eq!(second.unwrap().index(), first.index(), "the slot is used again");
         assert_eq!(table.get(first), None, "under another key");
+        assert!(table.is_recent(first));
+        assert!(!table.is_recent(Key::from_raw(first.raw() + (9 << 32))), "not yet given out");
     }
 
     #[test]

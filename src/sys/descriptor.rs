@@ -18,11 +18,15 @@ pub fn readable(fd: RawFd) -> Watch {
 ///
 /// A thread that is cancelled ends here: nothing that must be dropped may be alive in a caller.
 pub fn poll(watches: &mut [Watch], limit: Option<Duration>) -> Result<usize> {
-    let timeout =
-        limit.map_or(-1, |limit| c_int::try_from(limit.as_nanos().div_ceil(1_000_000)).unwrap_or(c_int::MAX));
     // SAFETY: that many structs stand there.
-    let ready = unsafe { libc::poll(watches.as_mut_ptr(), watches.len() as libc::nfds_t, timeout) };
+    let ready =
+        unsafe { libc::poll(watches.as_mut_ptr(), watches.len() as libc::nfds_t, milliseconds(limit)) };
     usize::try_from(ready).map_err(|_| Errno::last())
+}
+
+/// A limit as the kernel wants it: rounded up, -1 for none.
+pub(super) fn milliseconds(limit: Option<Duration>) -> c_int {
+    limit.map_or(-1, |limit| c_int::try_from(limit.as_nanos().div_ceil(1_000_000)).unwrap_or(c_int::MAX))
 }
 
 /// `to` becomes another number for what `from` is, which is closed; what `to` was before is closed too. Whether `to` is

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod descriptor;
 pub mod device;
 pub mod environment;
+pub mod epoll;
 pub mod files;
 mod holder;
 pub mod iovec;

@@ -9,13 +9,13 @@
 static const struct sockets of_library = {
 	rsocket, rbind, rlisten, raccept, rconnect, rshutdown, rclose, rrecv, rrecvfrom, rrecvmsg, rsend, rsendto,
 	rsendmsg, rread, rreadv, rwrite, rwritev, rpoll, rselect, rgetpeername, rgetsockname, rsetsockopt, rgetsockopt,
-	rfcntl,
+	rfcntl, repoll_create, repoll_ctl, repoll_wait,
 };
 
 static const struct sockets of_kernel = {
 	socket, bind, listen, accept, connect, shutdown, close, recv, recvfrom, recvmsg, send, sendto,
 	sendmsg, read, readv, write, writev, poll, select, getpeername, getsockname, setsockopt, getsockopt,
-	fcntl,
+	fcntl, epoll_create1, epoll_ctl, epoll_wait,
 };
 
 bool is_kernel(void)

@@ -16,6 +16,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -48,6 +49,9 @@ struct sockets {
 	int (*setsockopt)(int socket, int level, int optname, const void *optval, socklen_t optlen);
 	int (*getsockopt)(int socket, int level, int optname, void *optval, socklen_t *optlen);
 	int (*fcntl)(int socket, int cmd, ...);
+	int (*epoll_create)(int flags);
+	int (*epoll_ctl)(int set, int op, int fd, struct epoll_event *event);
+	int (*epoll_wait)(int set, struct epoll_event *events, int maxevents, int timeout);
 };
 
 /* The functions of the kind under test. */

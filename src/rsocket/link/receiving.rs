@@ -16,6 +16,11 @@ impl Link {
         self.has_data() || self.ends.is_end_of_data()
     }
 
+    /// Bytes that ever came.
+    pub fn arrived(&self) -> u64 {
+        self.received.load(Ordering::Acquire)
+    }
+
     /// Bytes that are here.
     pub fn available(&self) -> u64 {
         self.received.load(Ordering::Acquire).saturating_sub(self.consumed.load(Ordering::Acquire))

@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rules of epoll(7), which hold for sets of sockets of either kind. */
+#include "sets.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static char in[1000];
+
+static void level(void)
+{
+	struct connection connection = open_connection();
+	int set = open_set();
+
+	add(set, connection.client, EPOLLIN);
+	check_nothing(set, 0);
+	send_all(connection.server, "xy", 2);
+	check_one(set, connection.client, EPOLLIN);
+	check_one(set, connection.client, EPOLLIN);
+	receive_all(connection.client, in, 1);
+	check_one(set, connection.client, EPOLLIN);
+	receive_all(connection.client, in, 1);
+	check_nothing(set, 0);
+	check_nothing(set, 50);
+	modify(set, connection.client, EPOLLIN | EPOLLOUT);
+	check_one(set, connection.client, EPOLLOUT);
+	send_all(connection.server, "x", 1);
+	wait_for(set, connection.client, EPOLLIN | EPOLLOUT);
+	modify(set, connection.client, 0);
+	check_nothing(set, 50);
+	close_set(set);
+	close_connection(&connection);
+}
+
+static void edge(void)
+{
+	struct connection connection = open_connection();
+	int set = open_set();
+
+	add(set, connection.client, EPOLLIN | EPOLLET);
+	check_nothing(set, 0);
+	send_all(connection.server, "xy", 2);
+	check_one(set, connection.client, EPOLLIN);
+	check_nothing(set, 50);
+	receive_all(connection.client, in, 1);
+	check_nothing(set, 50);
+	send_all(connection.server, "x", 1);
+	check_one(set, connection.client, EPOLLIN);
+	check_nothing(set, 50);
+	modify(set, connection.client, EPOLLIN | EPOLLET);
+	check_one(set, connection.client, EPOLLIN);
+	modify(set, connection.client, EPOLLIN | EPOLLOUT | EPOLLET);
+	check_one(set, connection.client, EPOLLIN | EPOLLOUT);
+	check_nothing(set, 50);
+	receive_all(connection.client, in, 2);
+	check_nothing(set, 50);
+	close_set(set);
+	close_connection(&connection);
+}
+
+static void one_shot(void)
+{
+	struct connection connection = open_connection();
+	int set = open_set();
+
+	add(set, connection.client, EPOLLIN | EPOLLONESHOT);
+	send_all(connection.server, "x", 1);
+	check_one(set, connection.client, EPOLLIN);
+	check_nothing(set, 50);
+	send_all(connection.server, "x", 1);
+	check_nothing(set, 50);
+	modify(set, connection.client, EPOLLIN | EPOLLONESHOT);
+	check_one(set, connection.client, EPOLLIN);
+	receive_all(connection.client, in, 2);
+	modify(set, connection.client, EPOLLIN | EPOLLONESHOT);
+	check_nothing(set, 50);
+	send_all(connection.server, "x", 1);
+	check_one(set, connection.client, EPOLLIN);
+	close_set(set);
+	close_connection(&connection);
+}
+
+/* Sets that share a socket are told each what they asked for. */
+static void two_sets(void)
+{
+	struct connection connection = open_connection();
+	int one = open_set(), other = open_set(), writing = open_set();
+
+	add(one, connection.client, EPOLLIN);
+	add(other, connection.client, EPOLLIN | EPOLLET);
+	add(writing, connection.client, EPOLLOUT);
+	send_all(connection.server, "x", 1);
+	check_one(other, connection.client, EPOLLIN);
+	check_one(one, connection.client, EPOLLIN);
+	check_one(writing, connection.client, EPOLLOUT);
+	check_nothing(other, 0);
+	close_set(one);
+	send_all(connection.server, "x", 1);
+	check_one(other, connection.client, EPOLLIN);
+	close_set(writing);
+	close_set(other);
+	receive_all(connection.client, in, 2);
+	close_connection(&connection);
+}
+
+struct waiter {
+	int set, told;
+	struct epoll_event event;
+};
+
+static void *wait_in_set(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	waiter->told = sockets()->epoll_wait(waiter->set, &waiter->event, 1, 1500);
+	return NULL;
+}
+
+/* Of threads that wait in sets of their own, one at least and not all are told. */
+static void exclusive(void)
+{
+	enum { COUNT = 4 };
+	struct connection connection = open_connection();
+	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
+	struct waiter waiters[COUNT];
+	pthread_t threads[COUNT];
+	int told = 0;
+
+	for (int i = 0; i < COUNT; i++) {
+		waiters[i].set = open_set();
+		check_ok(sockets()->epoll_ctl(waiters[i].set, EPOLL_CTL_ADD, connection.client, &event));
+		threads[i] = start_thread(wait_in_set, &waiters[i]);
+	}
+	sleep_ms(300);
+	send_all(connection.server, "x", 1);
+	for (int i = 0; i < COUNT; i++) {
+		join_thread(threads[i]);
+		told += waiters[i].told;
+		check_fails(sockets()->epoll_ctl(waiters[i].set, EPOLL_CTL_MOD, connection.client, &event), EINVAL);
+		close_set(waiters[i].set);
+	}
+	check(told >= 1 && told < COUNT, "%d were told", told);
+	close_connection(&connection);
+}
+
+/* Every thread that waits in the same set gets work, and each event goes to one. */
+static void *work(void *arg)
+{
+	struct waiter *waiter = arg;
+	struct epoll_event event;
+
+	while (sockets()->epoll_wait(waiter->set, &event, 1, 2000) == 1) {
+		char data[10];
+		ssize_t received = sockets()->recv(event.data.fd, data, sizeof(data), MSG_DONTWAIT);
+
+		check(received > 0, "recv is %zd, %m", received);
+		__atomic_add_fetch(&waiter->told, received, __ATOMIC_SEQ_CST);
+		modify(waiter->set, event.data.fd, EPOLLIN | EPOLLONESHOT);
+	}
+	return NULL;
+}
+
+static void many_threads(void)
+{
+	enum { THREADS = 6, CONNECTIONS = 5, ROUNDS = 60 };
+	struct connection connections[CONNECTIONS];
+	struct waiter waiter = { .set = open_set() };
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < CONNECTIONS; i++) {
+		connections[i] = open_connection();
+		add(waiter.set, connections[i].client, EPOLLIN | EPOLLONESHOT);
+	}
+	for (int i = 0; i < THREADS; i++)
+		threads[i] = start_thread(work, &waiter);
+	for (int round = 0; round < ROUNDS; round++)
+		send_all(connections[round % CONNECTIONS].server, "xyz", 3);
+	for (int i = 0; i < THREADS; i++)
+		join_thread(threads[i]);
+	check(waiter.told == 3 * ROUNDS, "%d bytes of %d", waiter.told, 3 * ROUNDS);
+	close_set(waiter.set);
+	for (int i = 0; i < CONNECTIONS; i++)
+		close_connection(&connections[i]);
+}
+
+static void nested(void)
+{
+	struct connection connection = open_connection();
+	int outer = open_set(), inner = open_set();
+
+	add(inner, connection.client, EPOLLIN);
+	add(outer, inner, EPOLLIN);
+	check_nothing(outer, 0);
+	send_all(connection.server, "x", 1);
+	check_one(outer, inner, EPOLLIN);
+	check_one(inner, connection.client, EPOLLIN);
+	check_one(outer, inner, EPOLLIN);
+	receive_all(connection.client, in, 1);
+	check_nothing(inner, 0);
+	check_nothing(outer, 0);
+	check_fails(sockets()->epoll_ctl(inner, EPOLL_CTL_ADD, outer, &(struct epoll_event){ 0 }), ELOOP);
+	close_set(inner);
+	check_nothing(outer, 0);
+	close_set(outer);
+	close_connection(&connection);
+}
+
+static void end_of_peer(void)
+{
+	struct connection connection = open_connection();
+	int set = open_set(), writing = open_set();
+
+	add(set, connection.client, EPOLLIN | EPOLLRDHUP | EPOLLET);
+	add(writing, connection.client, EPOLLOUT | EPOLLET);
+	check_one(writing, connection.client, EPOLLOUT);
+	send_all(connection.server, "x", 1);
+	check_one(set, connection.client, EPOLLIN);
+	check_ok(sockets()->shutdown(connection.server, SHUT_WR));
+	wait_for(set, connection.client, EPOLLIN | EPOLLRDHUP);
+	check_one(writing, connection.client, EPOLLOUT);
+	receive_all(connection.client, in, 1);
+	check(sockets()->recv(connection.client, in, 1, 0) == 0, "no end");
+	check_ok(sockets()->shutdown(connection.client, SHUT_WR));
+	modify(set, connection.client, 0);
+	wait_for(set, connection.client, EPOLLHUP);
+	check_ok(sockets()->close(connection.server));
+	close_set(set);
+	close_set(writing);
+	check_ok(sockets()->close(connection.client));
+}
+
+static void close_member(void)
+{
+	struct connection first = open_connection(), second = open_connection();
+	struct epoll_event event = { .events = EPOLLIN };
+	int set = open_set(), ends[2];
+
+	add(set, first.client, EPOLLIN);
+	add(set, second.client, EPOLLIN);
+	send_all(first.server, "x", 1);
+	check_one(set, first.client, EPOLLIN);
+	check_ok(sockets()->close(first.client));
+	check_nothing(set, 50);
+	/* The number is another file's. */
+	check_ok(pipe(ends));
+	check(ends[0] == first.client || ends[1] == first.client, "%d was not used again", first.client);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_MOD, first.client, &event), ENOENT);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_DEL, first.client, &event), ENOENT);
+	add(set, ends[0], EPOLLIN);
+	check(write(ends[1], "x", 1) == 1, "write: %m");
+	check_one(set, ends[0], EPOLLIN);
+	check(read(ends[0], in, 1) == 1, "read: %m");
+	check_nothing(set, 0);
+	send_all(second.server, "x", 1);
+	check_one(set, second.client, EPOLLIN);
+	check_ok(close(ends[0]));
+	check_ok(close(ends[1]));
+	/* The number is another socket's. */
+	first.client = sockets()->socket(AF_INET, SOCK_STREAM, 0);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_DEL, first.client, &event), ENOENT);
+	check_ok(sockets()->close(first.client));
+	check_ok(sockets()->close(first.server));
+	close_set(set);
+	close_connection(&second);
+}
+
+static void close_set_first(void)
+{
+	struct connection connection = open_connection();
+	int before = count_fds(NULL), set;
+
+	for (int i = 0; i < 100; i++) {
+		set = open_set();
+		add(set, connection.client, EPOLLIN | (i % 2 ? EPOLLET : 0));
+		close_set(set);
+	}
+	check(count_fds(NULL) == before, "%d descriptors more", count_fds(NULL) - before);
+	check_fails(sockets()->close(set), EBADF);
+	check_fails(sockets()->epoll_wait(set, &(struct epoll_event){ 0 }, 1, 0), EBADF);
+	send_all(connection.server, "x", 1);
+	receive_all(connection.client, in, 1);
+	close_connection(&connection);
+}
+
+static void errors(void)
+{
+	struct connection connection = open_connection();
+	struct epoll_event event = { .events = EPOLLIN }, events[2];
+	int set = open_set(), member = connection.client, file = open("/etc/passwd", O_RDONLY);
+
+	check_fails(sockets()->epoll_create(0x1234), EINVAL);
+	check_fails(sockets()->epoll_ctl(-1, EPOLL_CTL_ADD, member, &event), EBADF);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, -1, &event), EBADF);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, set, &event), EINVAL);
+	check_fails(sockets()->epoll_ctl(file, EPOLL_CTL_ADD, member, &event), EINVAL);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, file, &event), EPERM);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, member, NULL), EFAULT);
+	check_fails(sockets()->epoll_ctl(set, 77, member, &event), EINVAL);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_MOD, member, &event), ENOENT);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_DEL, member, NULL), ENOENT);
+	event.events = EPOLLIN | EPOLLEXCLUSIVE | EPOLLONESHOT;
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, member, &event), EINVAL);
+	event.events = EPOLLIN | EPOLLEXCLUSIVE | EPOLLRDHUP;
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, member, &event), EINVAL);
+	add(set, member, EPOLLIN);
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, member, &event), EINVAL);
+	event.events = EPOLLIN;
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_ADD, member, &event), EEXIST);
+	event.events = EPOLLIN | EPOLLEXCLUSIVE;
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_MOD, member, &event), EINVAL);
+	check_ok(sockets()->epoll_ctl(set, EPOLL_CTL_DEL, member, NULL));
+	check_fails(sockets()->epoll_ctl(set, EPOLL_CTL_DEL, member, NULL), ENOENT);
+	for (int most = -1; most <= 0; most++)
+		check_fails(sockets()->epoll_wait(set, events, most, 0), EINVAL);
+	check_fails(sockets()->epoll_wait(file, events, 1, 0), EINVAL);
+	check_fails(sockets()->epoll_wait(-1, events, 1, 0), EBADF);
+	add(set, connection.client, EPOLLOUT);
+	check_fails(sockets()->epoll_wait(set, NULL, 1, 0), EFAULT);
+	close_set(set);
+	set = sockets()->epoll_create(EPOLL_CLOEXEC);
+	check(fcntl(set, F_GETFD) == FD_CLOEXEC, "no FD_CLOEXEC");
+	close_set(set);
+	check_ok(close(file));
+	close_connection(&connection);
+}
+
+static void listener(void)
+{
+	struct sockaddr_in address;
+	int set = open_set(), listener = listening_socket(&address), clients[3], server;
+
+	add(set, listener, EPOLLIN | EPOLLET);
+	check_nothing(set, 0);
+	for (int i = 0; i < 2; i++) {
+		clients[i] = sockets()->socket(AF_INET, SOCK_STREAM, 0);
+		check_ok(sockets()->connect(clients[i], (struct sockaddr *)&address, sizeof(address)));
+		check_one(set, listener, EPOLLIN);
+		check_nothing(set, 50);
+	}
+	modify(set, listener, EPOLLIN);
+	for (int i = 0; i < 2; i++) {
+		check_one(set, listener, EPOLLIN);
+		server = sockets()->accept(listener, NULL, NULL);
+		check(server >= 0, "accept: %m");
+		check_ok(sockets()->close(clients[i]));
+		check_ok(sockets()->close(server));
+	}
+	check_nothing(set, 50);
+	check_ok(sockets()->close(listener));
+	close_set(set);
+}
+
+/* A socket that is a member before it connects. */
+static void connecting(void)
+{
+	struct sockaddr_in address;
+	int set = open_set(), listener = listening_socket(&address), client, server, dead;
+
+	client = sockets()->socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	dead = sockets()->socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	add(set, client, EPOLLIN | EPOLLOUT);
+	check_one(set, client, EPOLLOUT | EPOLLHUP);
+	modify(set, client, EPOLLIN | EPOLLOUT | EPOLLET);
+	check_one(set, client, EPOLLOUT | EPOLLHUP);
+	check_fails(sockets()->connect(client, (struct sockaddr *)&address, sizeof(address)), EINPROGRESS);
+	wait_for(set, client, EPOLLOUT);
+	check(!get_int(client, SOL_SOCKET, SO_ERROR), "an error");
+	server = sockets()->accept(listener, NULL, NULL);
+	check(server >= 0, "accept: %m");
+	send_all(server, "x", 1);
+	wait_for(set, client, EPOLLIN | EPOLLOUT);
+	check_ok(sockets()->close(listener));
+	/* Nobody is there. */
+	add(set, dead, EPOLLIN | EPOLLOUT);
+	check_one(set, dead, EPOLLOUT | EPOLLHUP);
+	check(sockets()->connect(dead, (struct sockaddr *)&address, sizeof(address)) == -1, "connected");
+	/* The kernel's sockets know at once, if the peer is near. */
+	if (errno == EINPROGRESS) {
+		wait_for(set, dead, EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP);
+		check(get_int(dead, SOL_SOCKET, SO_ERROR) == ECONNREFUSED, "not refused");
+	} else {
+		check(errno == ECONNREFUSED, "connect: %m");
+	}
+	check_ok(sockets()->close(dead));
+	check_ok(sockets()->close(client));
+	check_ok(sockets()->close(server));
+	close_set(set);
+}
+
+static void no_room(void)
+{
+	struct connection connection = open_connection();
+	size_t sent = 0;
+	ssize_t last;
+	int set = open_set();
+
+	set_blocking(connection.server, false);
+	add(set, connection.server, EPOLLOUT | EPOLLET);
+	check_one(set, connection.server, EPOLLOUT);
+	while ((last = sockets()->send(connection.server, in, sizeof(in), MSG_NOSIGNAL)) > 0)
+		sent += last;
+	check(errno == EAGAIN, "send: %m");
+	check_nothing(set, 50);
+	while (sent) {
+		char out[4096];
+		size_t most = sent < sizeof(out) ? sent : sizeof(out);
+
+		receive_all(connection.client, out, most);
+		sent -= most;
+	}
+	wait_for(set, connection.server, EPOLLOUT);
+	close_set(set);
+	close_connection(&connection);
+}
+
+static void *read_one(void *arg)
+{
+	receive_all(*(int *)arg, in, 1);
+	return NULL;
+}
+
+/* A thread that waits in the socket takes the events; one that waits in the set is told nevertheless. */
+static void reader_besides(void)
+{
+	struct connection connection = open_connection();
+	int set = open_set();
+
+	add(set, connection.client, EPOLLIN);
+	for (int round = 0; round < 20; round++) {
+		pthread_t thread = start_thread(read_one, &connection.client);
+
+		sleep_ms(round % 4 * 5);
+		send_all(connection.server, "xy", 2);
+		join_thread(thread);
+		check_one(set, connection.client, EPOLLIN);
+		receive_all(connection.client, in, 1);
+		check_nothing(set, 0);
+	}
+	close_set(set);
+	close_connection(&connection);
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+static void interrupted(void)
+{
+	struct connection connection = open_connection();
+	struct sigaction action = { .sa_handler = ignore };
+	struct epoll_event event;
+	int set = open_set();
+
+	add(set, connection.client, EPOLLIN);
+	check_ok(sigaction(SIGALRM, &action, NULL));
+	/* The limit of the case is a signal's too. */
+	ualarm(200000, 200000);
+	check_fails(sockets()->epoll_wait(set, &event, 1, -1), EINTR);
+	ualarm(0, 0);
+	close_set(set);
+	close_connection(&connection);
+}
+
+static void time_limit(void)
+{
+	struct connection connection = open_connection();
+	int set = open_set();
+
+	add(set, connection.client, EPOLLIN);
+	for (int ms = 0; ms <= 600; ms += 300) {
+		uint64_t start = now_ms(), took;
+
+		check_nothing(set, ms);
+		took = now_ms() - start;
+		check(took + 5 >= (uint64_t)ms, "%u ms instead of %d", (unsigned int)took, ms);
+	}
+	close_set(set);
+	close_connection(&connection);
+}
+
+/* Nobody is left out if there is little room for events. */
+static void turns(void)
+{
+	enum { COUNT = 5 };
+	struct connection connections[COUNT];
+	int set = open_set(), told[COUNT] = { 0 };
+
+	for (int i = 0; i < COUNT; i++) {
+		connections[i] = open_connection();
+		add(set, connections[i].client, EPOLLIN);
+		send_all(connections[i].server, "x", 1);
+		check_one(set, connections[i].client, EPOLLIN);
+		modify(set, connections[i].client, 0);
+	}
+	for (int i = 0; i < COUNT; i++)
+		modify(set, connections[i].client, EPOLLIN);
+	for (int i = 0; i < 4 * COUNT; i++) {
+		struct epoll_event event;
+
+		check(sockets()->epoll_wait(set, &event, 1, 1000) == 1, "nothing");
+		for (int j = 0; j < COUNT; j++)
+			told[j] += event.data.fd == connections[j].client;
+	}
+	for (int i = 0; i < COUNT; i++) {
+		check(told[i] == 4, "%d of %d were told %d times", i, COUNT, told[i]);
+		close_connection(&connections[i]);
+	}
+	close_set(set);
+}
+
+/* A child has the descriptors, but does not disturb the parent. */
+static struct connection inherited;
+static int inherited_set;
+
+static void child(void)
+{
+	check_ok(sockets()->close(inherited.client));
+	check_ok(sockets()->close(inherited_set));
+}
+
+static void forked(void)
+{
+	inherited = open_connection();
+	inherited_set = open_set();
+	add(inherited_set, inherited.client, EPOLLIN);
+	run_child(child);
+	send_all(inherited.server, "x", 1);
+	check_one(inherited_set, inherited.client, EPOLLIN);
+	close_set(inherited_set);
+	close_connection(&inherited);
+}
+
+static const struct test tests[] = {
+	TEST(level),
+	TEST(edge),
+	TEST(one_shot),
+	TEST(two_sets),
+	SLOW_TEST(exclusive, 60),
+	SLOW_TEST(many_threads, 60),
+	TEST(nested),
+	TEST(end_of_peer),
+	TEST(close_member),
+	TEST(close_set_first),
+	TEST(errors),
+	TEST(listener),
+	TEST(connecting),
+	SLOW_TEST(no_room, 60),
+	SLOW_TEST(reader_besides, 60),
+	TEST(interrupted),
+	TEST(time_limit),
+	TEST(turns),
+	TEST(forked),
+};
+
+int main(int argc, char **argv)
+{
+	return RUN_TESTS(tests, argc, argv);
+}
