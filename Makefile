@@ -47,7 +47,7 @@ PRELOAD_SOURCES := Cargo.toml Cargo.lock preload/Cargo.toml $(shell find preload
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples programs lab install bench clean
+.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples programs lab install install-aside dist deb bench clean
 all: $(SHIPPED) $(PRELOAD) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -179,6 +179,22 @@ install: all sim
 	tools/install-man.sh $(DESTDIR)$(MANDIR)
 	install -m 755 $(BUILD)/sim/librdmacm-sim $(BUILD)/sim/librdmacm-sim.so $(DESTDIR)$(LIBDIR)/librdmacm-sim
 	ln -sf $(LIBDIR)/librdmacm-sim/librdmacm-sim $(DESTDIR)$(BINDIR)/librdmacm-sim
+
+# For trying it: beside the system's library, with a command that runs a program with it.
+install-aside: all
+	install -d $(DESTDIR)$(LIBDIR)/librdmacm-rs $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
+	install -m 755 $(SHIPPED) $(DESTDIR)$(LIBDIR)/librdmacm-rs/librdmacm.so.1
+	sed 's|@DIRECTORY@|$(LIBDIR)/librdmacm-rs|' packaging/with-librdmacm-rs.in >$(BUILD)/with-librdmacm-rs
+	install -m 755 $(BUILD)/with-librdmacm-rs $(DESTDIR)$(BINDIR)
+	install -m 644 packaging/with-librdmacm-rs.1 $(DESTDIR)$(MANDIR)/man1
+
+DIST = $(BUILD)/dist/librdmacm-rs-$(VERSION).tar.xz
+
+dist:
+	tools/make-dist.sh $(VERSION) $(SDK) $(BUILD)/dist
+
+deb: dist
+	tools/make-deb.sh $(DIST) $(BUILD)/deb
 
 bench: $(SHIPPED) $(C_BENCHES)
 	kernel-lab/lab run --kernel $(KERNEL) --suite bench,connections --lib ours --build $(BUILD) --icount
