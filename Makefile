@@ -99,7 +99,7 @@ lint:
 	tools/check-man.sh
 
 check-abi: $(SHIPPED) $(PRELOAD)
-	tools/check-abi.sh $(SHIPPED) abi/librdmacm.map
+	tools/check-abi.sh $(SHIPPED) abi/librdmacm.map $(SDK)/usr/lib/x86_64-linux-gnu/librdmacm.so.1 $$(kernel-lab/lab symbols)
 	tools/check-preload.sh $(PRELOAD) abi/librspreload.map
 
 headers:

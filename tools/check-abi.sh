@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# usage: check-abi.sh LIBRARY MAP
-# The shipped object exports what the version script lists, node by node, and is linked as it must be.
+# usage: check-abi.sh LIBRARY MAP THEIRS SYMBOLS
+# The shipped object exports what the version script lists, node by node, which is all that the C library does, and is
+# linked as it must be. THEIRS is the distribution's library, SYMBOLS the list of its symbols in the package.
 set -euo pipefail
-library=$1 map=$2
+[[ $# -eq 4 ]] || { sed -n 's/^# \(usage: .*\)/\1/p' "$0" >&2; exit 2; }
+library=$1 map=$2 theirs=$3 symbols=$4
 failed=0
 
 # expect NAME TEST...: one property.
@@ -35,10 +37,19 @@ lacks() { ! has "$1" "$2"; }
 undefined_verbs() { nm -D --undefined-only "$library" | grep -oE 'IBVERBS_[0-9.]+' | sort -uV; }
 old_verbs_only() { [[ -z $(undefined_verbs | grep -vxE 'IBVERBS_1\.[01]') ]]; }
 
+all_symbols() { diff <("$(dirname "$0")/list-symbols.sh" "$map" | sort) <(grep -v '^#' abi/symbols.list | sort); }
+
+# What the distribution's packages look at. The version is that of a package, and does not matter here.
+debian_symbols() { dpkg-gensymbols -c4 -plibrdmacm1t64 -v65 -e"$library" -I"$symbols" -O/dev/null; }
+nothing_changed() { abidiff "$theirs" "$library"; }
+
 # "make matrix" makes it so.
 matrix_is_current() { diff docs/MATRIX.md <(tools/gen-matrix.sh); }
 
 expect symbols same_symbols
+expect all-symbols all_symbols
+expect debian-symbols debian_symbols
+expect abidiff nothing_changed
 expect soname has 'SONAME.*\[librdmacm\.so\.1\]' "$dynamic"
 expect bind-now has 'FLAGS.*BIND_NOW|FLAGS_1.*NOW' "$dynamic"
 expect gnu-hash has 'GNU_HASH' "$dynamic"

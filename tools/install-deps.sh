@@ -4,7 +4,8 @@
 # Installs the Debian packages that building and checking need, and those named, if the machine lacks them.
 set -euo pipefail
 
-packages=(gcc g++ gcc-multilib libc6-dev make binutils libibverbs-dev libnl-route-3-dev pkg-config shellcheck mandoc "$@")
+packages=(gcc g++ gcc-multilib libc6-dev make binutils libibverbs-dev libnl-route-3-dev pkg-config shellcheck mandoc dpkg-dev
+    abigail-tools "$@")
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")

@@ -129,6 +129,20 @@ sdk_inputs() { list sdk; declare -f make_sdk; }
 
 make_sdk_part() { make_part sdk "$(sdk_inputs)" make_sdk; }
 
+# What the distribution's package says of the library's symbols.
+make_symbols() {
+    local out=$1
+    open_suite sid
+    say "fetching from sid: librdmacm1t64"
+    (cd "$out" && suite_apt sid apt-get -q download librdmacm1t64 >&2) || die "cannot fetch librdmacm1t64 from sid"
+    dpkg-deb --ctrl-tarfile "$out"/*.deb | tar -xO ./symbols >"$out/symbols"
+    rm "$out"/*.deb
+}
+
+symbols_inputs() { declare -f make_symbols; }
+
+make_symbols_part() { make_part symbols "$(symbols_inputs)" make_symbols; }
+
 # make_all KERNEL...
 make_all() {
     local name
@@ -138,6 +152,7 @@ make_all() {
     done
     make_part user-space "$(root_inputs)" make_root
     make_sdk_part
+    make_symbols_part
 }
 
 deps() {
@@ -155,4 +170,9 @@ deps() {
 sdk() {
     made sdk "$(sdk_inputs)" || with_lock deps make_sdk_part
     echo "$CACHE/sdk"
+}
+
+symbols() {
+    made symbols "$(symbols_inputs)" || with_lock deps make_symbols_part
+    echo "$CACHE/symbols/symbols"
 }
