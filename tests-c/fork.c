@@ -147,6 +147,68 @@ static void child_opens_its_own_while_the_parent_waits(void)
 	parent_goes_on();
 }
 
+static bool is_over;
+
+static void *write_and_read(void *unused)
+{
+	struct rdma_cm_event *event;
+
+	while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
+		write_event(id, 0, 0);
+		check_ok(rdma_get_cm_event(channel, &event));
+		check_ok(rdma_ack_cm_event(event));
+	}
+	return unused;
+}
+
+/* The thread of the parent that is in the middle of a call does not exist in the child, and never gets to its end. */
+static void use_what_was_in_use(void)
+{
+	check(rdma_write_cm_event(id, RDMA_CM_EVENT_USER, 0, 0) == -1, "the child could write");
+	observe("write in the child: %s", errno_name(errno));
+	/* It may fail; it returns. */
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+}
+
+static void child_of_a_busy_parent(void)
+{
+	pthread_t busy;
+
+	open_pair(&channel, &id);
+	busy = start_thread(write_and_read, NULL);
+	for (int i = 0; i < 20; i++) {
+		sleep_ms(1 + i % 3);
+		run_child(use_what_was_in_use);
+	}
+	__atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
+	join_thread(busy);
+	parent_goes_on();
+}
+
+static void take_over(void)
+{
+	struct rdma_event_channel *own = open_channel();
+
+	check_ok(rdma_migrate_id(id, own));
+	check_ok(rdma_destroy_id(id));
+	rdma_destroy_event_channel(own);
+}
+
+/* The kernel lets a child move an id to a channel of its own. Nobody there will acknowledge what the parent holds. */
+static void child_takes_the_id(void)
+{
+	struct rdma_cm_event *event;
+
+	open_pair(&channel, &id);
+	write_event(id, 1, 2);
+	check_ok(rdma_get_cm_event(channel, &event));
+	run_child(take_over);
+	check_ok(rdma_ack_cm_event(event));
+	check_fails(rdma_destroy_id(id), ENOENT);
+	rdma_destroy_event_channel(channel);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
@@ -159,6 +221,8 @@ int main(int argc, char **argv)
 		TEST(child_destroys_with_events_pending),
 		TEST(child_opens_its_own),
 		TEST(child_opens_its_own_while_the_parent_waits),
+		SLOW_TEST(child_of_a_busy_parent, 30),
+		TEST(child_takes_the_id),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

@@ -75,10 +75,44 @@ static void moved_while_written(void)
 	check(count_kernel_ids() == ids_before, "%d ids left in the kernel", count_kernel_ids() - ids_before);
 }
 
+static void *write_on(void *unused)
+{
+	(void)unused;
+	while (!__atomic_load_n(&all_taken, __ATOMIC_ACQUIRE))
+		write_event(id, 0, 0);
+	return NULL;
+}
+
+/* Nobody has an interest in the channel any more that the id has left. */
+static void former_channel_destroyed_while_written(void)
+{
+	struct rdma_event_channel *former = open_channel(), *next;
+	int ids_before = count_kernel_ids();
+	struct rdma_cm_event *event;
+	pthread_t writer;
+
+	id = open_id(former);
+	writer = start_thread(write_on, NULL);
+	for (int i = 0; i < 50; i++) {
+		next = open_channel();
+		check_ok(rdma_migrate_id(id, next));
+		rdma_destroy_event_channel(former);
+		set_nonblocking(next->fd);
+		for (int taken = 0; taken < 1000 && !rdma_get_cm_event(next, &event); taken++)
+			check_ok(rdma_ack_cm_event(event));
+		former = next;
+	}
+	__atomic_store_n(&all_taken, true, __ATOMIC_RELEASE);
+	join_thread(writer);
+	close_pair(former, id);
+	check(count_kernel_ids() == ids_before, "%d ids left in the kernel", count_kernel_ids() - ids_before);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		SLOW_TEST(moved_while_written, 60),
+		SLOW_TEST(former_channel_destroyed_while_written, 60),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

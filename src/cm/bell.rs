@@ -9,7 +9,8 @@
 //! Behind the first [`MOST`] events of a channel, others wait without a bell; they get theirs when some have been taken.
 //!
 //! Locks: [`CmId::staying`] of one id, then the [`Bells`] of one channel. Both are held across commands to the kernel.
-//! Nothing here may be cancelled.
+//! Nothing here may be cancelled. In the child of a fork nobody takes those of inherited objects: a thread that the child
+//! does not have may hold them.
 
 use super::channel::Channel;
 use super::event::About;
@@ -23,6 +24,7 @@ use crate::sync::{Key, Lock};
 use crate::sys::thread::uncancellable;
 use crate::ucma::Fd;
 use std::collections::VecDeque;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most bells that hang on a channel: each takes memory and a port in the kernel.
@@ -57,6 +59,9 @@ struct UserEvent {
 #[cold]
 #[inline(never)]
 pub fn write(id: &CmId, written: Written) -> Result<()> {
+    if id.is_inherited() {
+        return Err(Errno::EACCES);
+    }
     uncancellable(|| {
         let _staying = id.staying().lock();
         let channel = id.channel();
@@ -88,15 +93,33 @@ pub fn answer(channel: &Channel, bell: u32, public: &mut rdma_cm_event) -> Optio
     uncancellable(|| {
         let mut waiting = channel.bells().0.lock();
         let event = waiting.take(bell)?;
-        let id = IDS.get(event.id);
-        if let Some(id) = &id {
-            // Under the lock: who finds the event gone must find it in the account.
-            id.ledger().expect();
-        }
         wake::end_hidden(channel.fd(), bell);
         waiting.refill(channel.fd());
-        drop(waiting);
-        decode::written(id?, event.written, public)
+        deliver(waiting, event, public)
+    })
+}
+
+fn deliver(waiting: MutexGuard<'_, Waiting>, event: UserEvent, public: &mut rdma_cm_event) -> Option<About> {
+    let id = IDS.get(event.id)?;
+    // Under the lock: who finds the event gone must find it in the account.
+    id.ledger().expect();
+    drop(waiting);
+    decode::written(id, event.written, public)
+}
+
+/// The oldest user event of the channel, which has nothing else to be read, if no bell could be hung for it.
+pub fn overdue(channel: &Channel, public: &mut rdma_cm_event) -> Option<About> {
+    if !USED.load(Ordering::Relaxed) {
+        return None;
+    }
+    uncancellable(|| {
+        let mut waiting = channel.bells().0.lock();
+        if !waiting.bells.is_empty() {
+            return None;
+        }
+        let event = waiting.events.pop_front()?;
+        waiting.refill(channel.fd());
+        deliver(waiting, event, public)
     })
 }
 
@@ -107,7 +130,9 @@ pub fn withdraw(id: &CmId) {
         return;
     }
     let channel = id.channel();
-    uncancellable(|| channel.bells().0.lock().remove(id.key(), channel.fd(), drop));
+    if !id.is_inherited() {
+        uncancellable(|| channel.bells().0.lock().remove(id.key(), channel.fd(), drop));
+    }
 }
 
 /// Runs `migrate`, which moves the id from one channel to another, then moves its user events: from then on nobody gets
@@ -118,6 +143,9 @@ pub fn move_along<R>(
     to: &Channel,
     migrate: impl FnOnce() -> Result<R>,
 ) -> Result<R> {
+    if id.is_inherited() || to.is_inherited() {
+        return uncancellable(migrate);
+    }
     uncancellable(|| {
         let _staying = id.staying().lock();
         // What has moved cannot be turned away: there has to be room before. While the id stays there may become less of

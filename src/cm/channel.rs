@@ -8,8 +8,8 @@ use super::{id, waiter, wake};
 use crate::ctypes::rdma_event_channel;
 use crate::errno::{Errno, Result};
 use crate::sync::{Condition, Lock, Shared};
-use crate::sys::device;
 use crate::sys::thread::uncancellable;
+use crate::sys::{device, process};
 use crate::ucma::{self, Fd};
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::ptr::{self, NonNull};
@@ -32,6 +32,8 @@ pub struct Channel {
     fd: AtomicI32,
     /// Threads in `rdma_get_cm_event`, and [`CLOSED`].
     state: AtomicU32,
+    /// Of the process that opened it.
+    generation: u32,
     spare: Spare,
     /// Events that a synchronous call met while it waited for its own.
     deferred: Lock<Line>,
@@ -54,6 +56,7 @@ impl Channel {
         let channel = Shared::try_new(Channel {
             fd: AtomicI32::new(fd.as_raw_fd()),
             state: AtomicU32::new(0),
+            generation: process::generation(),
             spare: Spare::default(),
             deferred: Lock::default(),
             has_deferred: AtomicBool::new(false),
@@ -75,6 +78,11 @@ impl Channel {
     #[inline]
     pub fn fd(&self) -> Fd {
         Fd(self.fd.load(Ordering::Relaxed))
+    }
+
+    /// Whether the calling process is a child of the one that opened the channel. The kernel takes no command from it.
+    pub fn is_inherited(&self) -> bool {
+        self.generation != process::generation()
     }
 
     /// Its user events that ride on hidden ids.

@@ -37,7 +37,10 @@ pub fn pause_after(error: Errno) {
 pub fn next(channel: &Channel) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
     loop {
-        waiter = waiter.wait()?;
+        waiter = match waiter.wait() {
+            Err(Errno::EAGAIN) => return overdue(channel),
+            other => other?,
+        };
         if let Some(about) = take(&mut waiter)? {
             let (blank, presence) = waiter.split();
             let event = channel.exchange(blank.deliver(about));
@@ -63,6 +66,16 @@ pub fn from_kernel(channel: &Channel) -> Result<Option<Handed>> {
 #[cold]
 fn put_off(channel: &Channel) -> Option<Handed> {
     channel.take_deferred(|_| true).inspect(|event| event.hold())
+}
+
+/// The kernel has no event. There may be one that it could not be made to announce.
+#[cold]
+fn overdue(channel: &Channel) -> Result<Handed> {
+    let mut waiter = Waiter::enter(channel)?;
+    let (_, public, ..) = waiter.parts();
+    let about = bell::overdue(channel, public).ok_or(Errno::EAGAIN)?;
+    let (blank, _presence) = waiter.split();
+    Ok(channel.exchange(blank.deliver(about)))
 }
 
 /// Makes an event of what the kernel wrote. None if it is not for the application.

@@ -197,6 +197,19 @@ impl CmId {
         unsafe { Shared::another(NonNull::new_unchecked(current)) }
     }
 
+    /// Whether the calling process is a child of the one that made the id.
+    pub fn is_inherited(&self) -> bool {
+        self.first_channel.is_inherited()
+    }
+
+    /// Waits until the events that the kernel `reported` are acknowledged. In the child of a fork the threads that hold
+    /// them do not exist.
+    pub fn settle(&self, reported: u32) {
+        if !self.is_inherited() {
+            self.ledger.settle(reported);
+        }
+    }
+
     /// The id is about to enter that channel. ENOMEM without memory for it.
     pub fn expect_channel(&self, channel: &Shared<Channel>) -> Result<()> {
         let mut later = self.later_channels.lock();
@@ -365,7 +378,7 @@ fn forget(id: &Shared<CmId>, reported: Option<u32>) {
     bell::withdraw(id);
     id.acknowledge_own();
     if let Some(reported) = reported {
-        id.ledger.settle(reported);
+        id.settle(reported);
     }
     // Not before: another thread may be about to look up the membership whose event it has taken from the kernel.
     multicast::forget_all(id);

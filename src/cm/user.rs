@@ -39,7 +39,8 @@ pub fn announce_addresses(id: &CmId) -> Result<()> {
 #[inline(always)]
 fn put(id: &CmId, event: Written) -> Result<()> {
     match wake::write(id.fd(), id.handle(), event) {
-        Err(Errno::EINVAL) => bell::write(id, event),
+        // Of a closed descriptor too: the id may have moved meanwhile, and its former channel be destroyed.
+        Err(Errno::EINVAL | Errno::EBADF) => bell::write(id, event),
         Err(Errno::EFAULT) => wake::write_whole(id.fd(), id.handle(), event),
         other => other,
     }

@@ -39,7 +39,7 @@ impl Groups {
     }
 
     /// The queue pair ends: the kernel does not destroy one that is in a group.
-    pub fn detach_all(&mut self, queue_pair: QueuePair) {
+    pub fn detach_all(mut self, queue_pair: QueuePair) {
         while let Some((membership, _)) = self.0.last() {
             self.detach(queue_pair, *membership);
         }

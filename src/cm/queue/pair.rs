@@ -9,7 +9,7 @@ use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sys::thread::uncancellable;
 use crate::verbs::{CompletionQueue, Context, QueuePair, QueuePairAttributes, SharedQueue};
-use std::ptr;
+use std::{mem, ptr};
 
 /// Makes the queue pair of an id and brings it into the first state of its life. Completion queues that the attributes
 /// lack are made too. EINVAL for an id without device, for one that has a queue pair, and for attributes that
@@ -58,19 +58,17 @@ fn explain(context: &Context, wanted: ibv_qp_cap, error: Errno) {
 
 /// Destroys the queue pair of an id, with the completion queues that the library made for it.
 pub fn destroy(id: &CmId) {
-    uncancellable(|| {
-        let mut queues = id.queues().lock();
-        let queue_pair = id.take_queue_pair();
-        if let Some(queue_pair) = &queue_pair {
-            queues.groups.detach_all(**queue_pair);
-        }
-        let unused = queues.take(id);
-        // Destroying waits until the application has acknowledged asynchronous events, perhaps in a thread that is about
-        // to end the connection first.
-        drop(queues);
-        drop(queue_pair);
-        drop(unused);
-    });
+    let mut queues = id.queues().lock();
+    let queue_pair = id.take_queue_pair();
+    let groups = mem::take(&mut queues.groups);
+    let unused = queues.take(id);
+    // Destroying waits until the application has acknowledged asynchronous events, perhaps in a thread that is about to
+    // end the connection first. Meanwhile the calling thread may be cancelled.
+    drop(queues);
+    if let Some(queue_pair) = queue_pair {
+        groups.detach_all(*queue_pair);
+    }
+    drop(unused);
 }
 
 fn fill_in_domains(id: &CmId, device: &Device, attributes: &mut QueuePairAttributes<'_>) -> Result<()> {

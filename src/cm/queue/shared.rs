@@ -44,14 +44,12 @@ pub fn create(id: &CmId, attributes: &mut SharedQueueAttributes<'_>) -> Result<(
 
 /// Destroys the shared receive queue of an id, with the completion queue that the library made for it.
 pub fn destroy(id: &CmId) {
-    uncancellable(|| {
-        let mut queues = id.queues().lock();
-        let shared_queue = id.take_shared_queue();
-        // Queues of a queue pair that is still there are in use: they go with it.
-        let unused = (!id.has_queue_pair()).then(|| queues.take(id));
-        // As for a queue pair.
-        drop(queues);
-        drop(shared_queue);
-        drop(unused);
-    });
+    let mut queues = id.queues().lock();
+    let shared_queue = id.take_shared_queue();
+    // Queues of a queue pair that is still there are in use: they go with it.
+    let unused = (!id.has_queue_pair()).then(|| queues.take(id));
+    // As for a queue pair.
+    drop(queues);
+    drop(shared_queue);
+    drop(unused);
 }
