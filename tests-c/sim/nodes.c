@@ -96,44 +96,6 @@ OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/*
- * The machine does not have the simulated host's addresses. Sockets are bound to its loopback address instead, so that
- * programs that also talk over IP can.
- */
-static bool to_loopback(const struct sockaddr *address, socklen_t size, struct sockaddr_storage *loopback)
-{
-	const struct sockaddr_in *in = (const struct sockaddr_in *)address;
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
-	struct in6_addr ip = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
-
-	if (size > sizeof(*loopback))
-		return false;
-	memcpy(loopback, address, size);
-	if (size >= sizeof(*in) && address->sa_family == AF_INET) {
-		memcpy(&ip.s6_addr[12], &in->sin_addr, 4);
-		((struct sockaddr_in *)loopback)->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	} else if (size >= sizeof(*in6) && address->sa_family == AF_INET6) {
-		ip = in6->sin6_addr;
-		((struct sockaddr_in6 *)loopback)->sin6_addr = in6addr_loopback;
-	} else {
-		return false;
-	}
-	return sim_call(SIM_IS_ADDRESS, &ip, sizeof(ip), NULL, 0) == 1;
-}
-
-REPLACES int bind(int fd, const struct sockaddr *address, socklen_t size)
-{
-	struct sockaddr_storage loopback;
-	int result = NEXT(bind)(fd, address, size);
-
-	if (!result || errno != EADDRNOTAVAIL)
-		return result;
-	if (to_loopback(address, size, &loopback))
-		return NEXT(bind)(fd, (struct sockaddr *)&loopback, size);
-	errno = EADDRNOTAVAIL;
-	return -1;
-}
-
 REPLACES int socket(int family, int kind, int protocol)
 {
 	int fd;

@@ -6,6 +6,7 @@
 #ifndef SIM_PROTOCOL_H
 #define SIM_PROTOCOL_H
 
+#include <netinet/in.h>
 #include <stdint.h>
 
 /* The environment: the folder of the fabric, and the name of the simulated host that a program runs on. */
@@ -24,6 +25,7 @@ enum {
 	SIM_DATA_MAX = 65536,	/* bytes in one direction, without the header */
 	SIM_FDS_MAX = 4,
 	SIM_NAME_MAX = 64,
+	SIM_ADDRESSES_MAX = 64,
 };
 
 /* The numbers of calls. */
@@ -35,10 +37,20 @@ enum sim_op {
 	SIM_CM_OPEN,		/* struct sim_cm_opened and a descriptor */
 	SIM_CM_COMMAND,		/* struct sim_cm_command, the bytes written; struct sim_cm_answer, bytes for the user */
 	SIM_FILE,		/* a path of sysfs; the text of that file */
-	SIM_IS_ADDRESS,		/* a struct in6_addr; 1 if it is one of the client's host, 0 if not */
+	SIM_IS_ADDRESS,		/* a struct in6_addr; enum sim_place */
+	SIM_ADDRESSES,		/* struct sim_address of each that the client's host has at its devices */
 	SIM_OPS,
 	SIM_VERBS = 0x100,	/* from here to 0x1ff: verbs_protocol.h */
 	SIM_VERBS_END = 0x200,
+};
+
+/* Where an IP address is. IPv4 is written as ::ffff:… */
+enum sim_place { SIM_NOWHERE, SIM_HERE, SIM_AT_ANOTHER_HOST };
+
+struct sim_address {
+	struct in6_addr ip;
+	uint32_t prefix;
+	char interface[SIM_NAME_MAX];
 };
 
 struct sim_question {

@@ -19,6 +19,7 @@ static call_handler *const handlers[SIM_OPS] = {
 	[SIM_CM_COMMAND] = cm_command_call,
 	[SIM_FILE] = file_call,
 	[SIM_IS_ADDRESS] = is_address_call,
+	[SIM_ADDRESSES] = addresses_call,
 };
 
 long handle_call(struct client *client, uint32_t op, const void *in, size_t in_size, struct answer *answer)

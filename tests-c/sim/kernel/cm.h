@@ -155,19 +155,24 @@ struct cm_multicast {
 	struct cm_multicast *next;
 };
 
-/* The answer to a command. */
-struct cm_reply {
-	uint64_t address;		/* where the bytes go in the user's memory */
-	const void *extra;		/* what stands behind the command's bytes */
+/* A command, and its answer. */
+struct cm_call {
+	struct cm_file *file;
+	struct cm_file *other;		/* of the descriptor that the command names */
+	struct cm_id *id;		/* that the command is about, if its entry in the table says where that stands */
+	const void *command;		/* padded with zeros to its full size */
+	const void *extra;		/* what stands behind its bytes */
 	size_t extra_size;
+	size_t room;			/* that the user has for the answer */
+
+	uint64_t address;		/* where the bytes go in the user's memory */
 	size_t size;
 	bool again;
-	struct cm_file *other;		/* the file of the descriptor that the command names */
 	unsigned char data[8192];
 };
 
-/* A command, padded with zeros to its full size. `room` is what the user has for the answer. 0 or -errno. */
-typedef long cm_command(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply);
+/* 0 or -errno. */
+typedef long cm_command(struct cm_call *call);
 
 cm_command cm_create_id, cm_destroy_id, cm_migrate_id, cm_bind_ip, cm_bind, cm_resolve_ip, cm_resolve_addr,
 	cm_resolve_route, cm_resolve_ib_service, cm_query_route, cm_query, cm_connect, cm_listen, cm_accept, cm_reject,
@@ -175,7 +180,7 @@ cm_command cm_create_id, cm_destroy_id, cm_migrate_id, cm_bind_ip, cm_bind, cm_r
 	cm_leave_multicast, cm_write_event;
 
 /* Puts the answer together; of one that is longer than the room only the beginning. */
-void cm_answer(struct cm_reply *reply, uint64_t address, const void *data, size_t size, size_t room);
+void cm_answer(struct cm_call *call, uint64_t address, const void *data, size_t size);
 
 /* cm_file.c */
 call_handler cm_open_call;
@@ -232,7 +237,7 @@ int take_port(struct cm_id *id);
 int check_port_of_listener(struct cm_id *id);
 
 /* cm_address.c */
-call_handler is_address_call;
+call_handler is_address_call, addresses_call;
 int bind_id(struct cm_id *id, const void *address);
 void use_address(struct cm_id *id, const struct address *address);
 void set_dgid(struct cm_id *id);

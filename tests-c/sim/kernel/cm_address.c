@@ -301,32 +301,24 @@ static int resolve(struct cm_id *id, const void *src, const void *dst, unsigned 
 	return error;
 }
 
-long cm_bind_ip(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_bind_ip(struct cm_call *call)
 {
-	const struct rdma_ucm_bind_ip *bind = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_bind_ip *bind = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
 	if (bind->addr.sin6_family != AF_INET && bind->addr.sin6_family != AF_INET6)
 		return -EINVAL;
-	id = get_cm_id(file, bind->id, &error);
-	return id ? bind_id(id, &bind->addr) : error;
+	return bind_id(id, &bind->addr);
 }
 
-long cm_bind(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_bind(struct cm_call *call)
 {
-	const struct rdma_ucm_bind *bind = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_bind *bind = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
 	if (bind->reserved || !bind->addr_size || bind->addr_size != sockaddr_size(&bind->addr))
 		return -EINVAL;
-	id = get_cm_id(file, bind->id, &error);
-	return id ? bind_id(id, &bind->addr) : error;
+	return bind_id(id, &bind->addr);
 }
 
 static bool is_ip(const struct sockaddr_in6 *address)
@@ -334,34 +326,24 @@ static bool is_ip(const struct sockaddr_in6 *address)
 	return address->sin6_family == AF_INET || address->sin6_family == AF_INET6;
 }
 
-long cm_resolve_ip(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_resolve_ip(struct cm_call *call)
 {
-	const struct rdma_ucm_resolve_ip *question = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_resolve_ip *question = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
 	if ((question->src_addr.sin6_family && !is_ip(&question->src_addr)) || !is_ip(&question->dst_addr))
 		return -EINVAL;
-	id = get_cm_id(file, question->id, &error);
-	return id ? resolve(id, &question->src_addr, &question->dst_addr, question->timeout_ms) : error;
+	return resolve(id, &question->src_addr, &question->dst_addr, question->timeout_ms);
 }
 
-long cm_resolve_addr(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_resolve_addr(struct cm_call *call)
 {
-	const struct rdma_ucm_resolve_addr *question = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_resolve_addr *question = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
 	if (question->reserved || (question->src_size && question->src_size != sockaddr_size(&question->src_addr)) ||
 	    !question->dst_size || question->dst_size != sockaddr_size(&question->dst_addr))
 		return -EINVAL;
-	id = get_cm_id(file, question->id, &error);
-	if (!id)
-		return error;
 	return resolve(id, question->src_size ? &question->src_addr : NULL, &question->dst_addr, question->timeout_ms);
 }
 
@@ -373,5 +355,24 @@ long is_address_call(struct client *client, const void *in, size_t in_size, stru
 	if (in_size != sizeof(struct in6_addr))
 		return -EINVAL;
 	address = find_address(client->host, in);
-	return address && address->device;
+	if (address)
+		return address->device ? SIM_HERE : SIM_NOWHERE;
+	return find_address_anywhere(in) ? SIM_AT_ANOTHER_HOST : SIM_NOWHERE;
+}
+
+long addresses_call(struct client *client, const void *in, size_t in_size, struct answer *answer)
+{
+	unsigned int count = 0;
+
+	(void)in;
+	(void)in_size;
+	for (const struct address *address = client->host->addresses; address; address = address->next) {
+		struct sim_address said = { .ip = address->ip, .prefix = address->prefix };
+
+		if (!address->device || address->device->removed || ++count > SIM_ADDRESSES_MAX)
+			continue;
+		memcpy(said.interface, address->device->name, sizeof(said.interface));
+		answer_bytes(answer, &said, sizeof(said));
+	}
+	return 0;
 }

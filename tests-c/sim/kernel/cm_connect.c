@@ -127,19 +127,13 @@ static void ask(void *arg)
 		request_fails(id, CM_UNREACHABLE, -ETIMEDOUT);
 }
 
-long cm_connect(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_connect(struct cm_call *call)
 {
-	const struct rdma_ucm_connect *connect = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_connect *connect = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
 	if (!connect->conn_param.valid)
 		return -EINVAL;
-	id = get_cm_id(file, connect->id, &error);
-	if (!id)
-		return error;
 	if (id->state != CM_IS_ROUTE_RESOLVED)
 		return -EINVAL;
 	if (!is_iwarp(id) && connect->conn_param.private_data_len > request_data(id))
@@ -213,17 +207,12 @@ static bool can_be_refused(const struct cm_id *id)
 	       id->handshake == HANDSHAKE_ANSWERED || id->handshake == HANDSHAKE_GOT_ANSWER;
 }
 
-long cm_accept(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_accept(struct cm_call *call)
 {
-	const struct rdma_ucm_accept *accept = command;
-	struct cm_id *id;
+	const struct rdma_ucm_accept *accept = call->command;
+	struct cm_id *id = call->id;
 	long error;
 
-	(void)room;
-	(void)reply;
-	id = get_cm_id(file, accept->id, &error);
-	if (!id)
-		return error;
 	if (id->state != CM_CONNECT)
 		return -EINVAL;
 	if (id->qp_type == QP_TYPE_UD) {
@@ -240,20 +229,14 @@ long cm_accept(struct cm_file *file, const void *command, size_t room, struct cm
 	return error;
 }
 
-long cm_reject(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_reject(struct cm_call *call)
 {
-	const struct rdma_ucm_reject *refuse = command;
+	const struct rdma_ucm_reject *refuse = call->command;
 	int reason = refuse->reason ? refuse->reason : REJECT_CONSUMER;
-	struct cm_id *id;
-	long error;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
 	if (reason != REJECT_CONSUMER && reason != REJECT_VENDOR_OPTION)
 		return -EINVAL;
-	id = get_cm_id(file, refuse->id, &error);
-	if (!id)
-		return error;
 	if (id->qp_type == QP_TYPE_UD) {
 		struct rdma_ucm_conn_param conn = { .private_data_len = refuse->private_data_len };
 
@@ -316,34 +299,21 @@ static void end_connection(struct cm_id *id)
 	}
 }
 
-long cm_disconnect(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_disconnect(struct cm_call *call)
 {
-	const struct rdma_ucm_disconnect *disconnect = command;
-	struct cm_id *id;
-	long error;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
-	id = get_cm_id(file, disconnect->id, &error);
-	if (!id)
-		return error;
 	if (!id->device || (!id->handshake && id->state != CM_LISTEN))
 		return -EINVAL;
 	end_connection(id);
 	return 0;
 }
 
-long cm_notify(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_notify(struct cm_call *call)
 {
-	const struct rdma_ucm_notify *notify = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_notify *notify = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
-	id = get_cm_id(file, notify->id, &error);
-	if (!id)
-		return error;
 	if (!id->device || !id->handshake)
 		return -EINVAL;
 	if (is_iwarp(id))

@@ -84,20 +84,14 @@ int cm_tell_request(struct cm_id *listener, struct cm_id *new_id, const struct c
 	return 0;
 }
 
-long cm_write_event(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_write_event(struct cm_call *call)
 {
-	const struct rdma_ucm_write_cm_event *write = command;
+	const struct rdma_ucm_write_cm_event *write = call->command;
 	struct cm_event *event;
-	struct cm_id *id;
-	long error;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
 	if (write->event != CM_USER && write->event != CM_INTERNAL)
 		return -EINVAL;
-	id = get_cm_id(file, write->id, &error);
-	if (!id)
-		return error;
 	/* A request that is not answered has no name that its program knows. */
 	if (!id->uid)
 		return -EINVAL;

@@ -165,28 +165,28 @@ void cm_move_events(struct cm_id *id, struct cm_file *from, struct cm_file *to)
 	}
 }
 
-long cm_get_event(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_get_event(struct cm_call *call)
 {
-	const struct rdma_ucm_get_event *get = command;
-	struct cm_event *event = file->events;
+	const struct rdma_ucm_get_event *get = call->command;
+	struct cm_event *event = call->file->events;
 
 	/* The last members are younger than the command. */
-	if (room < offsetof(struct rdma_ucm_event_resp, reserved))
+	if (call->room < offsetof(struct rdma_ucm_event_resp, reserved))
 		return -ENOSPC;
 	if (!event) {
-		reply->again = true;
+		call->again = true;
 		return 0;
 	}
 	if (event->new_id) {
 		event->new_id->listener = NULL;
 		event->id->backlog++;
 	}
-	cm_answer(reply, get->response, &event->resp, sizeof(event->resp), room);
+	cm_answer(call, get->response, &event->resp, sizeof(event->resp));
 	if (event->id)
 		event->id->events_reported++;
 	if (event->multicast)
 		event->multicast->events_reported++;
-	unlink_event(file, &file->events);
+	unlink_event(call->file, &call->file->events);
 	free(event);
 	return 0;
 }

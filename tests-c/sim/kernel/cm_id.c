@@ -114,57 +114,57 @@ static int qp_type_of(const struct rdma_ucm_create_id *create, uint8_t *type)
 	}
 }
 
-long cm_create_id(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_create_id(struct cm_call *call)
 {
-	const struct rdma_ucm_create_id *create = command;
+	const struct rdma_ucm_create_id *create = call->command;
 	struct rdma_ucm_create_id_resp resp;
 	struct cm_id *id;
 	uint8_t type;
 
 	if (qp_type_of(create, &type))
 		return -EINVAL;
-	id = new_cm_id(file, create->ps, type);
+	id = new_cm_id(call->file, create->ps, type);
 	id->uid = create->uid;
 	number_cm_id(id);
 	resp.id = id->number;
-	cm_answer(reply, create->response, &resp, sizeof(resp), room);
+	cm_answer(call, create->response, &resp, sizeof(resp));
 	return 0;
 }
 
-long cm_destroy_id(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_destroy_id(struct cm_call *call)
 {
-	const struct rdma_ucm_destroy_id *destroy = command;
+	const struct rdma_ucm_destroy_id *destroy = call->command;
 	struct cm_id *id = find_cm_id(destroy->id);
 	struct rdma_ucm_destroy_id_resp resp;
 
 	if (!id)
 		return -ENOENT;
-	if (id->file != file)
+	if (id->file != call->file)
 		return -EINVAL;
 	resp.events_reported = id->events_reported;
 	end_cm_id(id);
-	cm_answer(reply, destroy->response, &resp, sizeof(resp), room);
+	cm_answer(call, destroy->response, &resp, sizeof(resp));
 	return 0;
 }
 
-long cm_migrate_id(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_migrate_id(struct cm_call *call)
 {
-	const struct rdma_ucm_migrate_id *migrate = command;
+	const struct rdma_ucm_migrate_id *migrate = call->command;
 	struct rdma_ucm_migrate_resp resp;
 	struct cm_id *id;
 	long error;
 
-	if (!reply->other)
+	if (!call->other)
 		return -EINVAL;
-	id = get_cm_id(reply->other, migrate->id, &error);
+	id = get_cm_id(call->other, migrate->id, &error);
 	if (!id)
 		return error;
 	resp.events_reported = id->events_reported;
-	if (id->file != file) {
-		cm_move_events(id, id->file, file);
-		id->file = file;
+	if (id->file != call->file) {
+		cm_move_events(id, id->file, call->file);
+		id->file = call->file;
 	}
-	cm_answer(reply, migrate->response, &resp, sizeof(resp), room);
+	cm_answer(call, migrate->response, &resp, sizeof(resp));
 	return 0;
 }
 

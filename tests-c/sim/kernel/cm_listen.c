@@ -8,18 +8,13 @@
 
 enum { BACKLOG_MAX = 1024 };
 
-long cm_listen(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_listen(struct cm_call *call)
 {
-	const struct rdma_ucm_listen *listen = command;
+	const struct rdma_ucm_listen *listen = call->command;
 	struct sockaddr_storage any = { .ss_family = AF_INET };
-	struct cm_id *id;
+	struct cm_id *id = call->id;
 	long error;
 
-	(void)room;
-	(void)reply;
-	id = get_cm_id(file, listen->id, &error);
-	if (!id)
-		return error;
 	id->backlog = listen->backlog && listen->backlog < BACKLOG_MAX ? listen->backlog : BACKLOG_MAX;
 	error = id->state == CM_IDLE ? bind_id(id, &any) : id->state == CM_ADDR_BOUND ? 0 : -EINVAL;
 	if (!error)

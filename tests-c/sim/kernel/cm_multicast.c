@@ -99,19 +99,14 @@ static void tell_joined(void *arg)
 	cm_tell_multicast(multicast, CM_MULTICAST_JOIN, 0, &ud);
 }
 
-static long join(struct cm_file *file, const struct rdma_ucm_join_mcast *join, size_t size, size_t room,
-		 struct cm_reply *reply)
+static long join(struct cm_call *call, const struct rdma_ucm_join_mcast *join, size_t size)
 {
 	struct rdma_ucm_create_id_resp resp;
 	struct cm_multicast *multicast;
-	struct cm_id *id;
-	long error;
+	struct cm_id *id = call->id;
 
 	if (!size || join->addr_size != size || join->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
 		return -EINVAL;
-	id = get_cm_id(file, join->id, &error);
-	if (!id)
-		return error;
 	if (!id->device || id->qp_type != QP_TYPE_UD ||
 	    (id->state != CM_ADDR_BOUND && id->state != CM_IS_ADDR_RESOLVED))
 		return -EINVAL;
@@ -131,41 +126,41 @@ static long join(struct cm_file *file, const struct rdma_ucm_join_mcast *join, s
 	number(multicast);
 	multicast->timer = after(0, tell_joined, multicast);
 	resp.id = multicast->number;
-	cm_answer(reply, join->response, &resp, sizeof(resp), room);
+	cm_answer(call, join->response, &resp, sizeof(resp));
 	return 0;
 }
 
-long cm_join_multicast(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_join_multicast(struct cm_call *call)
 {
-	const struct rdma_ucm_join_mcast *question = command;
+	const struct rdma_ucm_join_mcast *question = call->command;
 
-	return join(file, question, sockaddr_size(&question->addr), room, reply);
+	return join(call, question, sockaddr_size(&question->addr));
 }
 
-long cm_join_ip_multicast(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_join_ip_multicast(struct cm_call *call)
 {
-	const struct rdma_ucm_join_ip_mcast *ip = command;
+	const struct rdma_ucm_join_ip_mcast *ip = call->command;
 	struct rdma_ucm_join_mcast question = {
 		.response = ip->response, .uid = ip->uid, .id = ip->id,
 		.addr_size = (uint16_t)sockaddr_size(&ip->addr), .join_flags = RDMA_MC_JOIN_FLAG_FULLMEMBER,
 	};
 
 	memcpy(&question.addr, &ip->addr, sizeof(ip->addr));
-	return join(file, &question, question.addr_size, room, reply);
+	return join(call, &question, question.addr_size);
 }
 
-long cm_leave_multicast(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_leave_multicast(struct cm_call *call)
 {
-	const struct rdma_ucm_destroy_id *leave = command;
+	const struct rdma_ucm_destroy_id *leave = call->command;
 	struct cm_multicast *multicast = leave->id < table_size ? table[leave->id] : NULL;
 	struct rdma_ucm_destroy_id_resp resp;
 
 	if (!multicast)
 		return -ENOENT;
-	if (multicast->id->file != file)
+	if (multicast->id->file != call->file)
 		return -EINVAL;
 	resp.events_reported = multicast->events_reported;
 	end_multicast(multicast);
-	cm_answer(reply, leave->response, &resp, sizeof(resp), room);
+	cm_answer(call, leave->response, &resp, sizeof(resp));
 	return 0;
 }

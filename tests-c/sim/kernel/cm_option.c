@@ -106,27 +106,22 @@ static long set_path(struct cm_id *id, const unsigned char *value, size_t size)
 	return 0;
 }
 
-long cm_set_option(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_set_option(struct cm_call *call)
 {
-	const struct rdma_ucm_set_option *option = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_set_option *option = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	id = get_cm_id(file, option->id, &error);
-	if (!id)
-		return error;
 	if (option->optlen > 4096)
 		return -EINVAL;
 	/* The value follows, if the caller's memory could be read. */
-	if (option->optlen && reply->extra_size < option->optlen)
+	if (option->optlen && call->extra_size < option->optlen)
 		return -EFAULT;
 	switch (option->level) {
 	case RDMA_OPTION_ID:
-		return set_id_option(id, option->optname, reply->extra, option->optlen);
+		return set_id_option(id, option->optname, call->extra, option->optlen);
 	case RDMA_OPTION_IB:
 		if (option->optname == RDMA_OPTION_IB_PATH)
-			return set_path(id, reply->extra, option->optlen);
+			return set_path(id, call->extra, option->optlen);
 		return -ENOSYS;
 	default:
 		return -ENOSYS;

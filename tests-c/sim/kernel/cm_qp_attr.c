@@ -130,22 +130,19 @@ static int infiniband(const struct cm_id *id, uint32_t state, struct ib_uverbs_q
 	return 0;
 }
 
-long cm_init_qp_attr(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_init_qp_attr(struct cm_call *call)
 {
-	const struct rdma_ucm_init_qp_attr *init = command;
+	const struct rdma_ucm_init_qp_attr *init = call->command;
 	struct ib_uverbs_qp_attr attr = { .qp_state = init->qp_state };
-	struct cm_id *id;
+	struct cm_id *id = call->id;
 	long error;
 
 	if (init->qp_state > STATE_ERR)
 		return -EINVAL;
-	id = get_cm_id(file, init->id, &error);
-	if (!id)
-		return error;
 	if (!id->device)
 		return -EINVAL;
 	error = id->device->link == LINK_IWARP ? iwarp(id, init->qp_state, &attr) : infiniband(id, init->qp_state, &attr);
 	if (!error)
-		cm_answer(reply, init->response, &attr, sizeof(attr), room);
+		cm_answer(call, init->response, &attr, sizeof(attr));
 	return error;
 }

@@ -46,16 +46,12 @@ static void copy_ip(struct sockaddr_in6 *to, const struct sockaddr_storage *from
 	memcpy(to, from, from->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
 }
 
-long cm_query_route(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_query_route(struct cm_call *call)
 {
-	const struct rdma_ucm_query *query = command;
+	const struct rdma_ucm_query *query = call->command;
 	struct rdma_ucm_query_route_resp resp = { 0 };
-	struct cm_id *id;
-	long error;
+	struct cm_id *id = call->id;
 
-	id = get_cm_id(file, query->id, &error);
-	if (!id)
-		return error;
 	copy_ip(&resp.src_addr, &id->src);
 	copy_ip(&resp.dst_addr, &id->dst);
 	if (id->device) {
@@ -71,7 +67,7 @@ long cm_query_route(struct cm_file *file, const void *command, size_t room, stru
 			resp.ib_route[0].pkey = htons(id->device->link == LINK_ROCE ? 0xffff : id->pkey);
 		}
 	}
-	cm_answer(reply, query->response, &resp, sizeof(resp), room);
+	cm_answer(call, query->response, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -85,18 +81,19 @@ static void describe_device(const struct cm_id *id, struct rdma_ucm_query_addr_r
 	resp->ibdev_index = id->device->index;
 }
 
-static long query_addr(const struct cm_id *id, uint64_t address, size_t room, struct cm_reply *reply)
+static long query_addr(struct cm_call *call, uint64_t address)
 {
+	const struct cm_id *id = call->id;
 	struct rdma_ucm_query_addr_resp resp = { 0 };
 
-	if (room < offsetof(struct rdma_ucm_query_addr_resp, ibdev_index))
+	if (call->room < offsetof(struct rdma_ucm_query_addr_resp, ibdev_index))
 		return -ENOSPC;
 	resp.src_size = (uint16_t)sockaddr_size(&id->src);
 	memcpy(&resp.src_addr, &id->src, resp.src_size);
 	resp.dst_size = (uint16_t)sockaddr_size(&id->dst);
 	memcpy(&resp.dst_addr, &id->dst, resp.dst_size);
 	describe_device(id, &resp);
-	cm_answer(reply, address, &resp, sizeof(resp), room);
+	cm_answer(call, address, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -116,31 +113,33 @@ static void fill_gid(const struct cm_id *id, const struct sockaddr_storage *addr
 	ib->sib_sid_mask = htobe64(~0ULL);
 }
 
-static long query_gid(const struct cm_id *id, uint64_t address, size_t room, struct cm_reply *reply)
+static long query_gid(struct cm_call *call, uint64_t address)
 {
+	const struct cm_id *id = call->id;
 	struct rdma_ucm_query_addr_resp resp = { 0 };
 
-	if (room < offsetof(struct rdma_ucm_query_addr_resp, ibdev_index))
+	if (call->room < offsetof(struct rdma_ucm_query_addr_resp, ibdev_index))
 		return -ENOSPC;
 	describe_device(id, &resp);
 	resp.src_size = resp.dst_size = sizeof(struct sockaddr_ib);
 	fill_gid(id, &id->src, id->sgid, &resp.src_addr);
 	fill_gid(id, &id->dst, id->dgid, &resp.dst_addr);
-	cm_answer(reply, address, &resp, sizeof(resp), room);
+	cm_answer(call, address, &resp, sizeof(resp));
 	return 0;
 }
 
-static long query_path(const struct cm_id *id, uint64_t address, size_t room, struct cm_reply *reply)
+static long query_path(struct cm_call *call, uint64_t address)
 {
+	const struct cm_id *id = call->id;
 	struct {
 		struct rdma_ucm_query_path_resp head;
 		struct ib_path_rec_data data[2];
 	} resp = { .head.num_paths = id->path_count };
 	size_t size = sizeof(resp.head);
 
-	if (room < size)
+	if (call->room < size)
 		return -ENOSPC;
-	for (uint32_t i = 0; i < id->path_count && room - size > sizeof(resp.data[0]); i++) {
+	for (uint32_t i = 0; i < id->path_count && call->room - size > sizeof(resp.data[0]); i++) {
 		struct wire_path wire;
 
 		pack_path(&id->paths[i], &wire);
@@ -149,17 +148,18 @@ static long query_path(const struct cm_id *id, uint64_t address, size_t room, st
 						       : IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
 		size += sizeof(resp.data[0]);
 	}
-	cm_answer(reply, address, &resp, size, room);
+	cm_answer(call, address, &resp, size);
 	return 0;
 }
 
-static long query_services(const struct cm_id *id, uint64_t address, size_t room, struct cm_reply *reply)
+static long query_services(struct cm_call *call, uint64_t address)
 {
-	static unsigned char bytes[sizeof(reply->data)] __attribute__((aligned(8)));
+	const struct cm_id *id = call->id;
+	static unsigned char bytes[sizeof(call->data)] __attribute__((aligned(8)));
 	struct rdma_ucm_query_ib_service_resp *resp = (struct rdma_ucm_query_ib_service_resp *)bytes;
-	size_t size = sizeof(*resp), most = room < sizeof(bytes) ? room : sizeof(bytes);
+	size_t size = sizeof(*resp), most = call->room < sizeof(bytes) ? call->room : sizeof(bytes);
 
-	if (room < sizeof(*resp))
+	if (call->room < sizeof(*resp))
 		return -ENOSPC;
 	if (!id->services)
 		return -ENODATA;
@@ -169,28 +169,23 @@ static long query_services(const struct cm_id *id, uint64_t address, size_t room
 		resp->recs[i] = id->services[i];
 		size += sizeof(resp->recs[0]);
 	}
-	cm_answer(reply, address, resp, size, room);
+	cm_answer(call, address, resp, size);
 	return 0;
 }
 
-long cm_query(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_query(struct cm_call *call)
 {
-	const struct rdma_ucm_query *query = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_query *query = call->command;
 
-	id = get_cm_id(file, query->id, &error);
-	if (!id)
-		return error;
 	switch (query->option) {
 	case RDMA_USER_CM_QUERY_ADDR:
-		return query_addr(id, query->response, room, reply);
+		return query_addr(call, query->response);
 	case RDMA_USER_CM_QUERY_PATH:
-		return query_path(id, query->response, room, reply);
+		return query_path(call, query->response);
 	case RDMA_USER_CM_QUERY_GID:
-		return query_gid(id, query->response, room, reply);
+		return query_gid(call, query->response);
 	case RDMA_USER_CM_QUERY_IB_SERVICE:
-		return query_services(id, query->response, room, reply);
+		return query_services(call, query->response);
 	default:
 		return -ENOSYS;
 	}

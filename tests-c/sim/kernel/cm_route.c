@@ -26,17 +26,11 @@ static void route_takes_too_long(void *arg)
 	cm_tell(id, CM_ROUTE_ERROR, -ETIMEDOUT, NULL);
 }
 
-long cm_resolve_route(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_resolve_route(struct cm_call *call)
 {
-	const struct rdma_ucm_resolve_route *question = command;
-	struct cm_id *id;
-	long error;
+	const struct rdma_ucm_resolve_route *question = call->command;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
-	id = get_cm_id(file, question->id, &error);
-	if (!id)
-		return error;
 	if (!question->timeout_ms || (id->state != CM_IS_ADDR_RESOLVED && id->state != CM_IS_ADDRINFO_RESOLVED))
 		return -EINVAL;
 	id->state = CM_ROUTE_QUERY;
@@ -68,18 +62,12 @@ static void tell_services(void *arg)
 	cm_tell(id, CM_ADDRINFO_RESOLVED, 0, NULL);
 }
 
-long cm_resolve_ib_service(struct cm_file *file, const void *command, size_t room, struct cm_reply *reply)
+long cm_resolve_ib_service(struct cm_call *call)
 {
-	const struct rdma_ucm_resolve_ib_service *question = command;
+	const struct rdma_ucm_resolve_ib_service *question = call->command;
 	const struct rdma_ucm_ib_service *service = &question->ibs;
-	struct cm_id *id;
-	long error;
+	struct cm_id *id = call->id;
 
-	(void)room;
-	(void)reply;
-	id = get_cm_id(file, question->id, &error);
-	if (!id)
-		return error;
 	if (!id->device || id->state != CM_ADDR_BOUND)
 		return -EINVAL;
 	if (id->device->link != LINK_INFINIBAND)
