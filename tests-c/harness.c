@@ -123,11 +123,40 @@ static bool report(const struct test *test, int status)
 	return false;
 }
 
+static bool has_word(const char *list, const char *word, size_t length)
+{
+	for (const char *at = list; *at; at += strcspn(at, " ")) {
+		at += strspn(at, " ");
+		if (strcspn(at, " ") == length && !strncmp(at, word, length))
+			return true;
+	}
+	return false;
+}
+
+/* What this machine has not, of what the case cannot do without; NULL: nothing. */
+static const char *missing_word(const char *needs, int *length)
+{
+	const char *missing = getenv("TEST_WITHOUT");
+
+	for (const char *word = needs; missing && word && *word; word += *length) {
+		word += strspn(word, " ");
+		*length = (int)strcspn(word, " ");
+		if (has_word(missing, word, (size_t)*length))
+			return word;
+	}
+	return NULL;
+}
+
 static bool run_test(const struct test *test)
 {
 	pid_t child;
-	int status;
+	int status, length;
+	const char *missing = missing_word(test->needs, &length);
 
+	if (missing) {
+		printf("skip %s: the machine is without %.*s\n", test->name, length, missing);
+		return true;
+	}
 	fflush(stdout);
 	**reason = '\0';
 	child = fork();

@@ -19,10 +19,12 @@ struct test {
 	const char *name;
 	void (*run)(void);
 	unsigned int seconds;	/* limit; 0: the usual one. TEST_SCALE multiplies it */
+	const char *needs;	/* words, of which the environment's TEST_WITHOUT must have none; else it is skipped */
 };
 
-#define TEST(function) { .name = #function, .run = function }
-#define SLOW_TEST(function, limit) { .name = #function, .run = function, .seconds = limit }
+/* What follows are further fields: TEST(fast), TEST(of_groups, .needs = "multicast") */
+#define TEST(function, ...) { .name = #function, .run = function, __VA_ARGS__ }
+#define SLOW_TEST(function, limit, ...) { .name = #function, .run = function, .seconds = limit, __VA_ARGS__ }
 
 /* Runs the cases named in argv, or all. Returns what main() returns. */
 int run_tests(const struct test *tests, size_t count, int argc, char **argv);

@@ -87,6 +87,16 @@ void check_empty(struct rdma_event_channel *channel)
 	check(!fcntl(channel->fd, F_SETFL, flags), "fcntl: %m");
 }
 
+bool is_iwarp(const struct rdma_cm_id *id)
+{
+	return id->verbs && id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+bool has_route(const struct rdma_cm_id *id)
+{
+	return is_iwarp(id) ? !id->route.num_paths : id->route.num_paths == 1 && id->route.path_rec;
+}
+
 int count_kernel_ids(void)
 {
 	char line[512], owner[64];

@@ -179,8 +179,9 @@ static void resolved(void)
 	check(!id->route.path_rec, "a path before the route");
 	resolve_route();
 	observe_id("route resolved");
-	check(id->route.num_paths == 1 && id->route.path_rec, "no path");
-	observe_path(id->route.path_rec);
+	check(has_route(id), "no route");
+	for (int i = 0; i < id->route.num_paths; i++)
+		observe_path(&id->route.path_rec[i]);
 	close_pair(channel, id);
 }
 

@@ -171,7 +171,7 @@ static void refused(void)
 	check_ok(rdma_connect(connection.client, NULL));
 	event = next_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
 	/* The kernel's word for a port at which nobody listens. */
-	check(event->status == 8, "status %d", event->status);
+	check(event->status == refusal_status(connection.client, 8), "status %d", event->status);
 	check_ok(rdma_ack_cm_event(event));
 	check(!strcmp(qp_state(connection.client), "ERR"), "the queue pair is %s", qp_state(connection.client));
 	dismantle(&connection);
@@ -191,8 +191,13 @@ static void destroyed_while_connecting(void)
 	connection.client = NULL;
 	/* The server finds out when it goes on. */
 	sleep_ms(500);
-	check_fails(rdma_create_qp(connection.server, NULL, &attr), EINVAL);
-	check(!connection.server->qp && !connection.server->send_cq, "something is left");
+	if (rdma_create_qp(connection.server, NULL, &attr)) {
+		check(errno == EINVAL, "rdma_create_qp: %m");
+		check(!connection.server->qp && !connection.server->send_cq, "something is left");
+	} else {
+		/* Not every kernel is asked how to set it up. */
+		observe("it gets a queue pair");
+	}
 	check_fails(rdma_accept(connection.server, &param), EINVAL);
 	check_empty(connection.server_channel);
 	dismantle(&connection);
@@ -206,7 +211,8 @@ static void destroyed_before_the_answer(void)
 	request(&connection, NULL);
 	check_ok(rdma_destroy_id(connection.server));
 	connection.server = NULL;
-	check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) == 28, "status");
+	check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) ==
+		      refusal_status(connection.client, 28), "status");
 	dismantle(&connection);
 }
 

@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(connect_data_and_private_data),
-		TEST(too_much_for_the_kernel),
+		TEST(too_much_for_the_kernel, .needs = "data-limits"),
 		TEST(too_much_for_the_command),
 		TEST(far_too_much_connect_data),
 	};

@@ -102,6 +102,11 @@ struct rdma_cm_id *take_request(struct rdma_event_channel *channel, struct rdma_
 	return id;
 }
 
+int refusal_status(const struct rdma_cm_id *id, int reason)
+{
+	return is_iwarp(id) ? -ECONNREFUSED : reason;
+}
+
 void resolve(struct rdma_cm_id *id, uint16_t port)
 {
 	check_ok(rdma_resolve_addr(id, NULL, device_address(AF_INET, port), 2000));

@@ -31,6 +31,9 @@ int pass_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type,
 /* The next event is a request for this listener: acknowledges it and returns the new id. */
 struct rdma_cm_id *take_request(struct rdma_event_channel *channel, struct rdma_cm_id *listener);
 
+/* The status of its event REJECTED, where InfiniBand has this number for the reason. iWARP has none. */
+int refusal_status(const struct rdma_cm_id *id, int reason);
+
 /* Resolves the device's address at this port, and the route. */
 void resolve(struct rdma_cm_id *id, uint16_t port);
 struct rdma_cm_id *open_client(struct rdma_event_channel *channel, enum rdma_port_space space, uint16_t port);

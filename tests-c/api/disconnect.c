@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 		TEST(without_a_device),
 		TEST(without_a_queue_pair),
 		SLOW_TEST(both_at_once, 120),
-		SLOW_TEST(followed_by_the_end_of_the_wait, 60),
+		SLOW_TEST(followed_by_the_end_of_the_wait, 60, .needs = "time-wait"),
 		TEST(null_id),
 	};
 

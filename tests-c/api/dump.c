@@ -271,11 +271,11 @@ int main(int argc, char **argv)
 	static const struct test tests[] = {
 		TEST(connected_over_ipv4),
 		TEST(connected_over_ipv6),
-		TEST(datagrams_over_ipv4),
-		TEST(datagrams_over_ipv6),
+		TEST(datagrams_over_ipv4, .needs = "datagrams"),
+		TEST(datagrams_over_ipv6, .needs = "datagrams"),
 		TEST(rejected),
-		TEST(datagram_rejected),
-		TEST(joined),
+		TEST(datagram_rejected, .needs = "datagrams"),
+		TEST(joined, .needs = "multicast"),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

@@ -116,9 +116,9 @@ static void wrong_arguments(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(both_ways),
-		TEST(nothing_said),
-		TEST(library_queue_pair_of_the_server),
+		TEST(both_ways, .needs = "own-queue-pairs"),
+		TEST(nothing_said, .needs = "own-queue-pairs"),
+		TEST(library_queue_pair_of_the_server, .needs = "own-queue-pairs"),
 		TEST(reserved_for_programs_queue_pairs),
 		TEST(wrong_arguments),
 	};

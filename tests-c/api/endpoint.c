@@ -38,7 +38,7 @@ static void *run_client(void *arg)
 	struct ibv_wc completion;
 
 	check(mr, "rdma_reg_msgs: %m");
-	check(id->qp && id->send_cq && id->route.num_paths == 1, "not ready");
+	check(id->qp && id->send_cq && has_route(id), "not ready");
 	check_ok(rdma_connect(id, NULL));
 	check_ok(rdma_post_send(id, NULL, message, sizeof(message), mr, IBV_SEND_SIGNALED));
 	check(rdma_get_send_comp(id, &completion) == 1 && completion.status == IBV_WC_SUCCESS, "send");
@@ -114,7 +114,7 @@ static void client_without_attributes(void)
 {
 	struct rdma_cm_id *id = create_endpoint(7499, 0, NULL);
 
-	check(!id->qp && !id->send_cq && id->route.num_paths == 1, "endpoint");
+	check(!id->qp && !id->send_cq && has_route(id), "endpoint");
 	check(rdma_get_dst_port(id) == htons(7499), "port");
 	create_qp(id);
 	check_fails(rdma_connect(id, NULL), ECONNREFUSED);
@@ -311,16 +311,16 @@ static void with_a_shared_queue(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(both_sides),
+		TEST(both_sides, .needs = "migrate_id"),
 		TEST(attributes_are_left_alone),
-		TEST(without_attributes),
+		TEST(without_attributes, .needs = "migrate_id"),
 		TEST(client_without_attributes),
-		TEST(one_after_another),
+		TEST(one_after_another, .needs = "migrate_id"),
 		TEST(with_a_domain_of_the_program),
-		TEST(listener_destroyed_before_accepting),
-		SLOW_TEST(without_descriptors, 15),
-		TEST(request_behind_a_user_event),
-		TEST(moved_to_a_channel),
+		TEST(listener_destroyed_before_accepting, .needs = "migrate_id"),
+		SLOW_TEST(without_descriptors, 15, .needs = "migrate_id"),
+		TEST(request_behind_a_user_event, .needs = "migrate_id"),
+		TEST(moved_to_a_channel, .needs = "migrate_id"),
 		TEST(destroyed_as_an_id),
 		TEST(with_a_shared_queue),
 	};

@@ -282,15 +282,15 @@ static void null_id(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(own_queue_pairs),
-		TEST(no_queue_pairs),
-		TEST(own_queue_pair_of_the_client),
+		TEST(own_queue_pairs, .needs = "handshake"),
+		TEST(no_queue_pairs, .needs = "handshake"),
+		TEST(own_queue_pair_of_the_client, .needs = "handshake"),
 		TEST(own_queue_pair_of_the_server),
-		TEST(refused_by_the_client),
+		TEST(refused_by_the_client, .needs = "handshake"),
 		TEST(establish_at_a_wrong_time),
-		TEST(establish_twice),
-		TEST(notified_of_a_message),
-		TEST(notified_wrongly),
+		TEST(establish_twice, .needs = "handshake"),
+		TEST(notified_of_a_message, .needs = "handshake"),
+		TEST(notified_wrongly, .needs = "handshake"),
 		TEST(null_id),
 	};
 

@@ -230,8 +230,8 @@ static void a_request_without_a_descriptor_for_the_device(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(an_answer_that_cannot_be_used),
-		TEST(an_answer_that_cannot_be_waited_for),
+		TEST(an_answer_that_cannot_be_used, .needs = "handshake"),
+		TEST(an_answer_that_cannot_be_waited_for, .needs = "handshake migrate_id"),
 		TEST(accepting_with_a_broken_queue_pair),
 		TEST(disconnecting_with_a_broken_queue_pair),
 		TEST(without_descriptors),

@@ -41,17 +41,19 @@ static void listener_with_a_request(void)
 
 static void both_ends_when_established(void)
 {
+	struct rdma_conn_param answer = { .private_data = "answer", .private_data_len = 7 };
 	struct rdma_cm_event *told_client, *told_server;
 
 	prepare(&connection);
 	request(&connection, NULL);
 	create_qp(connection.server);
-	check_ok(rdma_accept(connection.server, NULL));
+	check_ok(rdma_accept(connection.server, &answer));
 	told_client = next_event(connection.client_channel, RDMA_CM_EVENT_ESTABLISHED, connection.client);
 	told_server = next_event(connection.server_channel, RDMA_CM_EVENT_ESTABLISHED, connection.server);
 	end(&connection.client);
 	end(&connection.server);
-	check(told_client->param.conn.private_data_len > 0 && told_client->param.conn.private_data, "no data");
+	check(told_client->param.conn.private_data_len >= 7, "%d bytes", told_client->param.conn.private_data_len);
+	check(!strcmp(told_client->param.conn.private_data, "answer"), "its data changed");
 	check_ok(rdma_ack_cm_event(told_client));
 	check_ok(rdma_ack_cm_event(told_server));
 	dismantle(&connection);
@@ -72,13 +74,15 @@ static void end_of_a_connection(void)
 static void refusal(void)
 {
 	struct rdma_cm_event *event;
+	int status;
 
 	prepare(&connection);
+	status = refusal_status(connection.client, 28);
 	request(&connection, NULL);
 	check_ok(rdma_reject(connection.server, "no", 3));
 	event = next_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
 	end(&connection.client);
-	check(event->status == 28 && !strcmp(event->param.conn.private_data, "no"), "the event changed");
+	check(event->status == status && !strcmp(event->param.conn.private_data, "no"), "the event changed");
 	check_ok(rdma_ack_cm_event(event));
 	dismantle(&connection);
 }
@@ -212,9 +216,9 @@ int main(int argc, char **argv)
 		SLOW_TEST(refusal, 10),
 		TEST(by_another_thread),
 		TEST(nobody_took_them),
-		SLOW_TEST(membership, 10),
-		SLOW_TEST(member, 10),
-		TEST(membership_by_another_thread),
+		SLOW_TEST(membership, 10, .needs = "multicast"),
+		SLOW_TEST(member, 10, .needs = "multicast"),
+		TEST(membership_by_another_thread, .needs = "multicast"),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

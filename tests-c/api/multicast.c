@@ -332,22 +332,22 @@ static void ipv6_group(void)
 int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
-		TEST(join_and_leave),
-		TEST(message),
-		TEST(without_a_queue_pair),
-		TEST(of_a_resolved_id),
-		TEST(several_groups),
-		TEST(one_group_twice),
-		TEST(left_before_its_event),
-		TEST(destroyed_as_a_member),
-		TEST(queue_pair_destroyed_as_a_member),
-		TEST(extended),
-		TEST(for_sending_only),
+		TEST(join_and_leave, .needs = "multicast"),
+		TEST(message, .needs = "multicast"),
+		TEST(without_a_queue_pair, .needs = "multicast"),
+		TEST(of_a_resolved_id, .needs = "multicast"),
+		TEST(several_groups, .needs = "multicast"),
+		TEST(one_group_twice, .needs = "multicast"),
+		TEST(left_before_its_event, .needs = "multicast"),
+		TEST(destroyed_as_a_member, .needs = "multicast"),
+		TEST(queue_pair_destroyed_as_a_member, .needs = "multicast"),
+		TEST(extended, .needs = "multicast"),
+		TEST(for_sending_only, .needs = "multicast"),
 		TEST(wrong_attributes),
 		TEST(wrong_addresses),
 		TEST(without_a_device),
 		TEST(null_pointers),
-		TEST(ipv6_group),
+		TEST(ipv6_group, .needs = "multicast"),
 	};
 
 	return RUN_TESTS(tests, argc, argv);

@@ -156,8 +156,8 @@ int main(int argc, char **argv)
 		TEST(established_id_of_a_high_number),
 		TEST(other_event_of_a_low_number),
 		TEST(other_event_of_a_high_number),
-		TEST(probe_that_gets_a_device),
-		TEST(many_that_begin_at_once),
+		TEST(probe_that_gets_a_device, .needs = "af_ib"),
+		TEST(many_that_begin_at_once, .needs = "af_ib"),
 		/* For the rest of the fabric's life. */
 		TEST(while_ids_come_and_go),
 	};

@@ -49,7 +49,7 @@ static void type_of_service(void)
 
 int main(int argc, char **argv)
 {
-	static const struct test tests[] = { TEST(ack_timeout), TEST(type_of_service) };
+	static const struct test tests[] = { TEST(ack_timeout, .needs = "ack-timeout set_option"), TEST(type_of_service, .needs = "paths set_option") };
 
 	return RUN_TESTS(tests, argc, argv);
 }

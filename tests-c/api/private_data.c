@@ -136,7 +136,7 @@ static void refuses_with(unsigned int length)
 	request(&connection, NULL);
 	check_ok(rdma_reject(connection.server, pattern(), (uint8_t)length));
 	event = next_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
-	check(event->status == 28, "status %d", event->status);
+	check(event->status == refusal_status(connection.client, 28), "status %d", event->status);
 	check_data(&event->param.conn, length);
 	check_ok(rdma_ack_cm_event(event));
 	dismantle(&connection);
@@ -224,11 +224,11 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(requests),
-		TEST(too_long_requests),
+		TEST(too_long_requests, .needs = "data-limits"),
 		TEST(answers),
-		TEST(too_long_answers),
+		TEST(too_long_answers, .needs = "data-limits"),
 		TEST(refusals),
-		TEST(too_long_refusals),
+		TEST(too_long_refusals, .needs = "data-limits"),
 		TEST(half_given),
 		TEST(lasts_with_the_event),
 	};

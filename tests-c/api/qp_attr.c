@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 {
 	static const struct test tests[] = {
 		TEST(at_each_step),
-		TEST(of_the_peer),
+		TEST(of_the_peer, .needs = "handshake"),
 		TEST(bound_and_datagram_ids),
 		TEST(without_a_device),
 		TEST(unknown_states),

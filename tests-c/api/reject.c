@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void check_refused(struct connection *connection)
+{
+	int status = pass_event(connection->client_channel, RDMA_CM_EVENT_REJECTED, connection->client);
+
+	check(status == refusal_status(connection->client, 28), "status %d", status);
+}
+
 /* The refusal is told with a number that says who refused: 28, the other side's program; 35, over its queue pair. */
 static void refuses(int (*reject)(struct rdma_cm_id *, const void *, uint8_t), int status)
 {
@@ -15,7 +22,7 @@ static void refuses(int (*reject)(struct rdma_cm_id *, const void *, uint8_t), i
 	request(&connection, NULL);
 	check_ok(reject(connection.server, "no room", 8));
 	event = next_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
-	check(event->status == status, "status %d", event->status);
+	check(event->status == refusal_status(connection.client, status), "status %d", event->status);
 	check(event->param.conn.private_data_len >= 8 && !strcmp(event->param.conn.private_data, "no room"), "data");
 	check(!event->listen_id, "listen_id");
 	check_ok(rdma_ack_cm_event(event));
@@ -44,7 +51,7 @@ static void without_data(void)
 	request(&connection, NULL);
 	check_ok(rdma_reject(connection.server, NULL, 0));
 	event = next_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client);
-	check(event->status == 28, "status %d", event->status);
+	check(event->status == refusal_status(connection.client, 28), "status %d", event->status);
 	observe("length %d", event->param.conn.private_data_len);
 	check_ok(rdma_ack_cm_event(event));
 	dismantle(&connection);
@@ -59,7 +66,7 @@ static void of_a_client_without_a_queue_pair(void)
 	rdma_destroy_qp(connection.client);
 	request(&connection, &param);
 	check_ok(rdma_reject(connection.server, NULL, 0));
-	check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) == 28, "status");
+	check_refused(&connection);
 	dismantle(&connection);
 }
 
@@ -72,7 +79,7 @@ static void with_a_queue_pair(void)
 	request(&connection, NULL);
 	create_qp(connection.server);
 	check_ok(rdma_reject(connection.server, NULL, 0));
-	check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) == 28, "status");
+	check_refused(&connection);
 	observe("the server's queue pair is %s", qp_state(connection.server));
 	dismantle(&connection);
 }
@@ -86,7 +93,7 @@ static void and_again(void)
 	for (int i = 0; i < 3; i++) {
 		request(&connection, NULL);
 		check_ok(rdma_reject(connection.server, NULL, 0));
-		check(pass_event(connection.client_channel, RDMA_CM_EVENT_REJECTED, connection.client) == 28, "status");
+		check_refused(&connection);
 		rdma_destroy_qp(connection.client);
 		check_ok(rdma_destroy_id(connection.client));
 		check_ok(rdma_destroy_id(connection.server));
@@ -184,7 +191,7 @@ int main(int argc, char **argv)
 		TEST(by_the_program),
 		TEST(for_its_options),
 		TEST(without_data),
-		TEST(of_a_client_without_a_queue_pair),
+		TEST(of_a_client_without_a_queue_pair, .needs = "own-queue-pairs"),
 		TEST(with_a_queue_pair),
 		TEST(and_again),
 		TEST(of_a_queue_pair_that_has_a_connection),

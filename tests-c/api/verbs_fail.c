@@ -165,9 +165,9 @@ int main(int argc, char **argv)
 	static const struct test tests[] = {
 		TEST(disconnect_of_the_client),
 		TEST(disconnect_of_the_server),
-		SLOW_TEST(disconnect_that_waits, 30),
+		SLOW_TEST(disconnect_that_waits, 30, .needs = "migrate_id"),
 		TEST(accept_again),
-		TEST(answer_of_no_use),
+		TEST(answer_of_no_use, .needs = "handshake"),
 		TEST(no_completion_channel),
 		TEST(no_second_completion_channel),
 		TEST(no_completion_queue),
