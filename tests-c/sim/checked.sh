@@ -9,7 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 LAB_WORK=$(cd "$1" && pwd)
 export LAB_WORK LAB_ICOUNT=no LAB_KERNEL=sim-checked LAB_LIB=ours LAB_SUITE=checked
-export PATH=$LAB_WORK/sim/bin:$PATH
+export PATH=$LAB_WORK/sim:$LAB_WORK/sim/bin:$PATH
 # Everything is slower, and fewer rounds tell as much.
 export TEST_SCALE=10 TEST_ROUNDS=10 TEST_EVENTS=500
 # shellcheck source=/dev/null
@@ -20,14 +20,25 @@ set +e
 ASAN=(event wake many destroy migrate channel cancel signals fork ids event_str devices)
 ASAN+=(listen connect connect_errors connect_data private_data reject disconnect establish qp_attr ece queue_pair
     queue_pair_errors shared_queue datagram multicast waiting waiting_alone endpoint endpoint_errors messages moving held
-    failures)
+    failures verbs_fail odd_kernel)
+SUBNET=(ib_address ib_path ib_service ib_hosts)
 
 # Where a program lies.
 path() { if [[ -f $tests/$1 ]]; then echo "$tests/$1"; else echo "$tests/api/$1"; fi; }
-
 tests=$LAB_WORK/tests-asan
-command="$LAB_WORK/sim/librdmacm-sim --script $here/scripts/roce.sim"
-for program in "${ASAN[@]}"; do
-    run_program -t 300 -n "$program.asan" -w "$command" "$(path "$program")"
-done | tee "$LAB_WORK/checked.log"
+
+# checked MACHINE PROGRAM...
+checked() {
+    local machine=$1 program
+    shift
+    for program; do
+        run_program -t 300 -n "$program.asan" -w "$LAB_WORK/sim/librdmacm-sim --script $here/scripts/$machine.sim" \
+            "$(path "$program")"
+    done
+}
+
+{
+    checked roce "${ASAN[@]}"
+    checked subnet "${SUBNET[@]}"
+} | tee "$LAB_WORK/checked.log"
 ! grep -q '^not ok ' "$LAB_WORK/checked.log"
