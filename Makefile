@@ -147,7 +147,7 @@ lab: programs
 	cp docs/differences.md $(BUILD)/
 	kernel-lab/lab run --kernel $(KERNEL) --suite $(SUITE) --lib $(LIB) --build $(BUILD)
 
-test-sim: $(SHIPPED) $(SIM) $(C_TESTS) $(SIM_TESTS)
+test-sim: $(SHIPPED) $(PRELOAD) $(SIM) $(C_TESTS) $(SIM_TESTS)
 	tests-c/sim/suites.sh $(BUILD) $(CACHE)/user-space/root.img $(MACHINE)
 
 # FAULTS_EVERY=N takes every Nth failure only, FAULTS_LIB=ours leaves the C library out.

@@ -23,15 +23,15 @@ exported() { nm -D --defined-only "$library" | awk '{ print $3 }' | sort; }
 same_symbols() { diff <(grep -oE '^[[:space:]]+[a-z_0-9]+;' "$map" | tr -d '\t ;' | sort) <(exported); }
 needs() { readelf -dW "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p'; }
 needs_little() { diff <(printf '%s\n' libc.so.6 librdmacm.so.1) <(needs | sort); }
-# What it uses of librdmacm are functions of sockets, of the first version: younger ones are looked up when they are needed.
-old_sockets_only() { ! nm -D --undefined-only "$library" | grep 'RDMACM_' | grep -vE ' r[a-z]+@RDMACM_1\.0$'; }
+# Nothing of the library but its sockets.
+sockets_only() { ! nm -D --undefined-only "$library" | grep 'RDMACM_' | grep -vE ' (r[a-z]+@RDMACM_1\.0|repoll_[a-z]+@RDMACM_1\.5)$'; }
 has() { grep -qE "$1" <<<"$2"; }
 lacks() { ! has "$1" "$2"; }
 dynamic=$(readelf -dW "$library")
 
 expect symbols same_symbols
 expect needed needs_little
-expect old-sockets old_sockets_only
+expect sockets-only sockets_only
 expect bind-now has 'FLAGS.*BIND_NOW|FLAGS_1.*NOW' "$dynamic"
 expect no-text-relocations lacks 'TEXTREL' "$dynamic"
 expect no-rpath lacks 'RPATH|RUNPATH' "$dynamic"

@@ -37,7 +37,8 @@ fn make_bridge(set: c_int) -> Option<Held> {
     if let Some(bridge) = bridge(set) {
         return Some(bridge);
     }
-    let key = rdma::repoll_create(libc::EPOLL_CLOEXEC);
+    // SAFETY: numbers.
+    let key = unsafe { rdma::repoll_create(libc::EPOLL_CLOEXEC) };
     if key < 0 {
         return None;
     }
@@ -164,20 +165,24 @@ pub fn move_to_rdma(pending: &Held, socket: &Held) {
 }
 
 /// Puts the events of the bridge in place of its own. Returns how many there are now.
-fn replaced(set: c_int, events: &mut [epoll_event], found: usize) -> usize {
-    let Some(bridge) = bridge(set) else { return found };
-    let Some(mark) = mark(bridge.key()) else { return found };
-    let Some(position) = events.iter().take(found).position(|event| event.u64 == mark) else { return found };
+fn replaced(events: &mut [epoll_event], found: usize) -> usize {
+    let of_bridge = |event: &epoll_event| table::key_at(event.u64);
+    let marked = events
+        .iter()
+        .take(found)
+        .enumerate()
+        .find_map(|(position, event)| Some((position, of_bridge(event)?)));
+    let Some((position, key)) = marked else { return found };
     let last = found - 1;
     events.swap(position, last);
     let rest = events.get_mut(last..).unwrap_or_default();
-    let more = rdma::repoll_wait(bridge.key(), rest, 0);
+    // SAFETY: as many events as said.
+    let more = unsafe { rdma::repoll_wait(key, rest.as_mut_ptr(), rest.len() as c_int, 0) };
     last + usize::try_from(more).unwrap_or(0)
 }
 
 /// Waits with `ask`, which gets the time that is left, until there is an event for the program.
 unsafe fn wait(
-    set: c_int,
     events: *mut epoll_event,
     most: c_int,
     deadline: Deadline,
@@ -190,7 +195,7 @@ unsafe fn wait(
         }
         // SAFETY: the kernel has accepted that many events.
         let list = unsafe { slice::from_raw_parts_mut(events, most as usize) };
-        let left = replaced(set, list, found as usize);
+        let left = replaced(list, found as usize);
         if left > 0 {
             return left as c_int;
         }
@@ -222,7 +227,7 @@ pub unsafe extern "C" fn epoll_pwait(
     // SAFETY: the caller's promise.
     unsafe {
         let ask = |deadline: &Deadline| real::epoll_pwait(set, events, most, deadline.left_ms(), mask);
-        wait(set, events, most, Deadline::after_ms(timeout), ask)
+        wait(events, most, Deadline::after_ms(timeout), ask)
     }
 }
 
@@ -240,6 +245,6 @@ pub unsafe extern "C" fn epoll_pwait2(
             let left = deadline.left_timespec();
             real::epoll_pwait2(set, events, most, left.as_ref().map_or(ptr::null(), ptr::from_ref), mask)
         };
-        wait(set, events, most, Deadline::after_timespec(timeout), ask)
+        wait(events, most, Deadline::after_timespec(timeout), ask)
     }
 }

@@ -19,6 +19,8 @@ use libc::{c_int, c_short, c_void, pollfd, socklen_t, stat};
 
 /// How long either side waits for the other, in ms.
 const PATIENCE: c_int = 30_000;
+/// How long a peer that has ended the connection over TCP may take to show itself over RDMA, in ms.
+const LAST_PATIENCE: c_int = 5_000;
 /// How long somebody waits for a port that another process listens at, before it looks again, in us.
 const PAUSE: libc::useconds_t = 5_000;
 /// What the passive side sends: this many zeros.
@@ -233,17 +235,31 @@ fn accepted(number: c_int, description: &Description) -> Option<c_int> {
         let listener = listening(&name, description.domain(), deadline)?;
         let zeros = [0_u8; WORD];
         let sent = real::send(number, zeros.as_ptr().cast(), WORD, libc::MSG_NOSIGNAL);
-        let mut watches = [
-            pollfd { fd: listener, events: libc::POLLIN, revents: 0 },
-            pollfd { fd: number, events: libc::POLLRDHUP, revents: 0 },
-        ];
         let mut socket = -1;
-        if sent == WORD as isize && rpoll(watches.as_mut_ptr(), 2, deadline.left_ms()) > 0 {
+        if sent == WORD as isize && peer_connects(listener, number, &deadline) {
             rdma::set_nonblocking(listener, true);
             socket = raccept(listener, ptr::null_mut(), ptr::null_mut());
         }
         rclose(listener);
         (socket >= 0).then_some(socket)
+    }
+}
+
+/// Whether the peer comes over RDMA. One that sends data over TCP will not. One that ends the connection over TCP has
+/// come, or has gone.
+fn peer_connects(listener: c_int, number: c_int, deadline: &Deadline) -> bool {
+    let mut watches = [
+        pollfd { fd: listener, events: libc::POLLIN, revents: 0 },
+        pollfd { fd: number, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 },
+    ];
+    // SAFETY: two descriptors, and one.
+    unsafe {
+        let ready = rpoll(watches.as_mut_ptr(), 2, deadline.left_ms());
+        let [rdma, tcp] = &mut watches;
+        if ready > 0 && rdma.revents == 0 && tcp.revents & libc::POLLRDHUP != 0 {
+            rpoll(rdma, 1, LAST_PATIENCE.min(deadline.left_ms()));
+        }
+        rdma.revents != 0
     }
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! What this object uses of librdmacm: nothing but functions of `<rdma/rsocket.h>`.
 
-use crate::errno;
-use core::ffi::CStr;
-use core::mem;
 use libc::{c_int, c_void, epoll_event, iovec, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t};
 
 /// Level of the options below.
@@ -67,59 +64,13 @@ unsafe extern "C" {
         length: *mut socklen_t,
     ) -> c_int;
     pub fn rfcntl(socket: c_int, command: c_int, ...) -> c_int;
+    pub fn repoll_create(flags: c_int) -> c_int;
+    pub fn repoll_ctl(set: c_int, operation: c_int, socket: c_int, event: *mut epoll_event) -> c_int;
+    pub fn repoll_wait(set: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int;
 }
 
 /// Whether calls on the socket return at once.
 pub fn set_nonblocking(socket: c_int, on: bool) {
     // SAFETY: a number and flags.
     unsafe { rfcntl(socket, libc::F_SETFL, if on { libc::O_NONBLOCK } else { 0 }) };
-}
-
-/// A function of librdmacm that older ones have not.
-fn young(name: &CStr) -> *mut c_void {
-    // SAFETY: a string of C.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
-}
-
-/// A set of sockets, and of nothing else here. EPERM, as for files that cannot be watched, if there are none.
-pub fn repoll_create(flags: c_int) -> c_int {
-    let found = young(c"repoll_create");
-    if found.is_null() {
-        return errno::fail(libc::EPERM);
-    }
-    // SAFETY: the function of that name has this type.
-    unsafe { mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(found)(flags) }
-}
-
-/// As epoll_ctl(2).
-///
-/// # Safety
-///
-/// As epoll_ctl(2).
-pub unsafe fn repoll_ctl(set: c_int, operation: c_int, socket: c_int, event: *mut epoll_event) -> c_int {
-    type Function = unsafe extern "C" fn(c_int, c_int, c_int, *mut epoll_event) -> c_int;
-    let found = young(c"repoll_ctl");
-    if found.is_null() {
-        return errno::fail(libc::EPERM);
-    }
-    // SAFETY: the function of that name has this type; the caller's promise.
-    unsafe { mem::transmute::<*mut c_void, Function>(found)(set, operation, socket, event) }
-}
-
-/// As epoll_wait(2).
-pub fn repoll_wait(set: c_int, events: &mut [epoll_event], timeout: c_int) -> c_int {
-    type Function = unsafe extern "C" fn(c_int, *mut epoll_event, c_int, c_int) -> c_int;
-    let found = young(c"repoll_wait");
-    if found.is_null() {
-        return errno::fail(libc::EPERM);
-    }
-    // SAFETY: the function of that name has this type; as many events as said.
-    unsafe {
-        mem::transmute::<*mut c_void, Function>(found)(
-            set,
-            events.as_mut_ptr(),
-            events.len() as c_int,
-            timeout,
-        )
-    }
 }

@@ -205,3 +205,18 @@ pub fn end() -> c_int {
 pub fn is_key(number: c_int) -> bool {
     description(number).is_some_and(Description::is_used)
 }
+
+/// The key whose description is at this address. A set may have been duplicated before it got a bridge, so its number need
+/// not stand for it.
+pub fn key_at(address: u64) -> Option<c_int> {
+    let mut first = 0;
+    for (chunk, cell) in PLACES.iter().enumerate() {
+        let (start, size) = (cell.load(Ordering::Acquire).addr(), (FIRST as usize) << chunk);
+        let offset = usize::try_from(address).ok()?.wrapping_sub(start);
+        if start != 0 && offset < size * size_of::<Place>() {
+            return c_int::try_from(first + offset / size_of::<Place>()).ok();
+        }
+        first += size;
+    }
+    None
+}

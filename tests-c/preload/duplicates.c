@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,26 @@ static void vforked_child_closes(void)
 	close_connection(&connection);
 }
 
+/* A set that was duplicated before it had the member. */
+static void of_a_set(void)
+{
+	struct connection connection = open_connection();
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = 4711 };
+	int set = epoll_create1(0), copy = dup(set);
+
+	check_ok(epoll_ctl(set, EPOLL_CTL_ADD, connection.client, &event));
+	check(epoll_wait(copy, &event, 1, 50) == 0, "told");
+	send_all(connection.server, "x", 1);
+	for (int i = 0; i < 2; i++) {
+		event.data.u64 = 0;
+		check(epoll_wait(i ? set : copy, &event, 1, 5000) == 1, "not told");
+		check(event.events == EPOLLIN && event.data.u64 == 4711, "another word");
+	}
+	check_ok(close(set));
+	check_ok(close(copy));
+	close_connection(&connection);
+}
+
 static void *duplicate_often(void *arg)
 {
 	int *socket = arg;
@@ -241,7 +262,7 @@ static void cancelled_reader(void)
 
 static const struct test tests[] = {
 	TEST(last_close_ends), TEST(onto_itself), TEST(onto_another), TEST(onto_a_file), TEST(of_nothing),
-	TEST(flags_are_shared), TEST(range), TEST(child_closes), TEST(vforked_child_closes), TEST(threads),
+	TEST(flags_are_shared), TEST(range), TEST(child_closes), TEST(vforked_child_closes), TEST(of_a_set), TEST(threads),
 	TEST(cancelled_reader),
 };
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 /* A listener that only the kernel knows. */
@@ -144,6 +144,79 @@ static void waiting_for_both(void)
 	check_ok(close(listener));
 }
 
+static int set_with(int member, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.u64 = 4711 };
+	int set = epoll_create1(EPOLL_CLOEXEC);
+
+	check(set >= 0, "epoll_create1: %m");
+	check_ok(epoll_ctl(set, EPOLL_CTL_ADD, member, &event));
+	return set;
+}
+
+/* The member is told of by its word, whichever way it goes. */
+static void check_told(int set, uint32_t events)
+{
+	struct epoll_event event[4];
+	int count = epoll_wait(set, event, 4, 5000);
+
+	check(count == 1, "epoll_wait is %d, %m", count);
+	check(event[0].events == events && event[0].data.u64 == 4711, "%#x", event[0].events);
+}
+
+static void member_that_falls_back(void)
+{
+	struct sockaddr_in address;
+	int listener = plain_listener(&address), client = socket(AF_INET, SOCK_STREAM, 0), server;
+	int set = set_with(client, EPOLLIN);
+	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT, .data.u64 = 4711 };
+
+	check_ok(connect(client, (struct sockaddr *)&address, sizeof(address)));
+	server = accepted(listener);
+	check(epoll_wait(set, &event, 1, 100) == 0, "told");
+	check(write(server, "x", 1) == 1, "write: %m");
+	check_told(set, EPOLLIN);
+	event = (struct epoll_event){ .events = EPOLLIN | EPOLLOUT, .data.u64 = 4711 };
+	check_ok(epoll_ctl(set, EPOLL_CTL_MOD, client, &event));
+	check_told(set, EPOLLIN | EPOLLOUT);
+	check_ok(epoll_ctl(set, EPOLL_CTL_DEL, client, NULL));
+	check_fails(epoll_ctl(set, EPOLL_CTL_DEL, client, NULL), ENOENT);
+	check_ok(close(client));
+	check_ok(close(server));
+	check_ok(close(listener));
+	check_ok(close(set));
+}
+
+/* Both kinds of clients are told of, if the listener was a member before it listened, and if it was not. */
+static void listener_in_a_set(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET };
+	socklen_t length = sizeof(address);
+	int early = socket(AF_INET, SOCK_STREAM, 0), set;
+
+	inet_pton(AF_INET, SOCKETS_ADDRESS, &address.sin_addr);
+	check_ok(bind(early, (struct sockaddr *)&address, sizeof(address)));
+	set = set_with(early, EPOLLIN);
+	check_ok(listen(early, 5));
+	check_ok(getsockname(early, (struct sockaddr *)&address, &length));
+	for (int round = 0; round < 2; round++) {
+		for (int kind = 0; kind < 2; kind++) {
+			int client = kind ? plain_socket() : socket(AF_INET, SOCK_STREAM, 0), server;
+
+			check_ok(connect(client, (struct sockaddr *)&address, sizeof(address)));
+			check_told(set, EPOLLIN);
+			server = accepted(early);
+			check_works(client, server);
+			check_ok(close(client));
+			check_ok(close(server));
+		}
+		check_ok(close(set));
+		set = set_with(early, EPOLLIN);
+	}
+	check_ok(close(early));
+	check_ok(close(set));
+}
+
 static void port_is_taken(void)
 {
 	struct sockaddr_in address;
@@ -177,7 +250,8 @@ static void address_without_rdma(void)
 
 static const struct test tests[] = {
 	TEST(client_without_a_peer_over_rdma), TEST(client_that_does_not_wait), TEST(refused_by_both),
-	TEST(server_without_a_client_over_rdma), TEST(waiting_for_both), TEST(port_is_taken), TEST(address_without_rdma),
+	TEST(server_without_a_client_over_rdma), TEST(waiting_for_both), TEST(member_that_falls_back),
+	TEST(listener_in_a_set), TEST(port_is_taken), TEST(address_without_rdma),
 };
 
 int main(int argc, char **argv)

@@ -69,6 +69,15 @@ run_alone() {
     done
 }
 
+# The kernel's sockets, which librspreload.so turns. The simulator has no way over TCP between its addresses.
+run_preloaded() {
+    local program
+    for program; do
+        SOCKETS=kernel run_program -t 300 -n "$program.preloaded" -w "$command bash $here/preloaded.sh" \
+            "$LAB_WORK/tests/$program" | grep -v '^#' || true
+    done
+}
+
 # machine NAME LIBRARY: what runs where.
 machine() {
     export LAB_KERNEL=sim-$1 LAB_LIB=$2 LAB_SUITE=user-event TEST_WITHOUT=${WITHOUT[$1]:-}
@@ -99,6 +108,7 @@ machine() {
         roce-ours | infiniband-ours) run sim scripted "$LAB_WORK"/tests/api/answers "$LAB_WORK"/tests/sim/* ;;
     esac
     [[ $1-$2 != roce-ours ]] || run_alone answers last_messages crowd
+    [[ $1-$2 != roce-ours ]] || run_preloaded preload/{duplicates,calls} rsocket/{stream,polling,options}
 }
 
 [[ ${LAB_LIBS:-both} == ours ]] || libraries=$("$here/c-library.sh" "$LAB_WORK" "$image")
