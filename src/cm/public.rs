@@ -187,16 +187,18 @@ impl CmId {
         Ok(())
     }
 
-    /// A copy of the paths.
-    pub fn paths(&self) -> Vec<ibv_sa_path_rec> {
+    /// A copy of the paths. ENOMEM without memory.
+    pub fn paths(&self) -> Result<Vec<ibv_sa_path_rec>> {
         // SAFETY: the public struct is alive; the array came from set_paths() and has that many elements. Callers own the
         // id: nobody sets its paths meanwhile.
         unsafe {
             let route = &raw const (*self.public()).route;
             let (paths, count) = ((*route).path_rec, (*route).num_paths);
             match usize::try_from(count) {
-                Ok(count) if !paths.is_null() => std::slice::from_raw_parts(paths, count).to_vec(),
-                _ => Vec::new(),
+                Ok(count) if !paths.is_null() => {
+                    memory::collect(std::slice::from_raw_parts(paths, count).iter().copied())
+                }
+                _ => Ok(Vec::new()),
             }
         }
     }

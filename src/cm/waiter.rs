@@ -2,36 +2,29 @@
 //! A thread inside `rdma_get_cm_event`.
 //!
 //! The application may cancel the thread while it waits in the kernel. Then no code of this library runs on its way
-//! out: destructors of the stack do not (`docs/architecture.md`), but what the thread calls at its very end does. So all
-//! that a waiting thread owns is parked in thread-local storage while it waits.
+//! out (`docs/architecture.md`). So all that a waiting thread owns is parked (`sys::park`).
 
 use super::channel::Channel;
 use super::event::{Blank, PrivateData};
 use super::multicast::Membership;
 use crate::ctypes::rdma_cm_event;
-use crate::errno::{Errno, Result};
+use crate::errno::Result;
 use crate::sync::Shared;
+use crate::sys::park::Parking;
 use crate::sys::thread_end::AtThreadEnd;
 use crate::uapi::{Ece, EventReply, GetEvent};
 use crate::ucma::{self, Fd};
-use std::cell::Cell;
 use std::ffi::c_void;
-use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
 thread_local! {
-    /// What the thread owns while it waits. It is not left to the language to end it with the thread: remembering that
-    /// takes memory, and without memory it ends the process.
-    static PARKED: Cell<Option<ManuallyDrop<Waiter>>> = const { Cell::new(None) };
-    /// Whether the thread remembers to do it.
-    static REMEMBERS: Cell<bool> = const { Cell::new(false) };
+    static PARKED: Parking<Waiter> = const { Parking::new() };
 }
 
 static AT_END: AtThreadEnd = AtThreadEnd::new(end);
 
 unsafe extern "C" fn end(_: *mut c_void) {
-    REMEMBERS.set(false);
-    drop(PARKED.take().map(ManuallyDrop::into_inner));
+    PARKED.with(Parking::end);
 }
 
 /// The calling thread's presence in a channel, with the memory for the event that it waits for.
@@ -52,16 +45,9 @@ impl Waiter {
     /// Waits for the kernel's next event. Without one the thread has left the channel. ENOMEM without memory to wait with.
     #[inline(always)]
     pub fn wait(self) -> Result<Waiter> {
-        if !REMEMBERS.get() {
-            AT_END.remember()?;
-            REMEMBERS.set(true);
-        }
         let (fd, place) = (self.presence.channel().fd(), self.blank.place());
-        // A signal handler may wait on a channel of its own: what was parked before comes back afterwards.
-        let outer = PARKED.replace(Some(ManuallyDrop::new(self)));
-        let result = receive(fd, place);
-        let waiter = PARKED.replace(outer).ok_or(Errno::ECANCELED)?;
-        ManuallyDrop::into_inner(waiter).after(result)
+        let (waiter, result) = Parking::during(&PARKED, &AT_END, self, || receive(fd, place))?;
+        waiter.after(result)
     }
 
     #[inline(always)]
@@ -95,12 +81,11 @@ impl Waiter {
 
 /// The calling thread does not wait on that channel any more, if it did: it was taken out of the wait.
 pub fn withdraw(channel: &Channel) {
-    let waiter = PARKED.take();
-    if waiter.as_ref().is_some_and(|waiter| ptr::eq(waiter.presence.channel(), channel)) {
-        drop(waiter.map(ManuallyDrop::into_inner));
-    } else {
-        PARKED.set(waiter);
-    }
+    PARKED.with(|parking| {
+        let waiter = parking.take().filter(|waiter| !ptr::eq(waiter.presence.channel(), channel));
+        // The thread remembers already what this would need memory for.
+        let _ = waiter.map(|waiter| parking.park(waiter, &AT_END));
+    });
 }
 
 #[inline(always)]

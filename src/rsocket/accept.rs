@@ -20,7 +20,6 @@ use crate::uapi::AF_IB;
 use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
 /// Most connections that wait for raccept(), and most requests besides.
 const MOST: usize = 4096;
@@ -36,9 +35,9 @@ struct Queue {
     /// Connections that ever came.
     arrived: u64,
     /// Connections for the application.
-    ready: VecDeque<Arc<Socket>>,
+    ready: VecDeque<Shared<Socket>>,
     /// Answered, but the peer has not said that it knows.
-    opening: Vec<Arc<Socket>>,
+    opening: Vec<Shared<Socket>>,
     /// Not answered.
     requests: VecDeque<Request>,
 }
@@ -97,7 +96,7 @@ pub fn listen(number: RawFd, backlog: c_int) -> Result<()> {
 }
 
 /// The next connection: its number, and the address of the peer.
-pub fn accept(number: RawFd) -> Result<(RawFd, Arc<Socket>)> {
+pub fn accept(number: RawFd) -> Result<(RawFd, Shared<Socket>)> {
     let mut socket = socket::find(number)?;
     loop {
         match socket.stage() {
@@ -106,7 +105,7 @@ pub fn accept(number: RawFd) -> Result<(RawFd, Arc<Socket>)> {
             _ => return Err(Errno::EINVAL),
         }
         if let Some(accepted) = uncancellable(|| take_ready(&socket)) {
-            let number = accepted.publish()?;
+            let number = Socket::publish(&accepted)?;
             return Ok((number, accepted));
         }
         if socket.is_nonblocking() {
@@ -117,7 +116,7 @@ pub fn accept(number: RawFd) -> Result<(RawFd, Arc<Socket>)> {
     }
 }
 
-fn take_ready(listener: &Arc<Socket>) -> Option<Arc<Socket>> {
+fn take_ready(listener: &Shared<Socket>) -> Option<Shared<Socket>> {
     let listening = listener.listening()?;
     let mut queue = listening.queue.lock();
     let accepted = queue.ready.pop_front();
@@ -133,7 +132,7 @@ fn take_ready(listener: &Arc<Socket>) -> Option<Arc<Socket>> {
 }
 
 /// A request has come.
-pub fn requested(listener: Option<Arc<Socket>>, id: Shared<CmId>, news: &News) {
+pub fn requested(listener: Option<Shared<Socket>>, id: Shared<CmId>, news: &News) {
     let is_ib = family::family(&id.addresses().0.0) == AF_IB;
     let data = news.data().get(if is_ib { wire::IB_HEADER } else { 0 }..).unwrap_or_default();
     let greeting = Greeting::from_bytes(data);
@@ -144,7 +143,7 @@ pub fn requested(listener: Option<Arc<Socket>>, id: Shared<CmId>, news: &News) {
     let rdma_conn_param { responder_resources, initiator_depth, .. } = news.numbers;
     let request = Request { id: Some(id), greeting, responder_resources, initiator_depth };
     let mut queue = listening.queue.lock();
-    if queue.requests.len() >= MOST {
+    if queue.requests.len() >= MOST || queue.requests.try_reserve(1).is_err() {
         drop(queue);
         return drop(request);
     }
@@ -159,7 +158,7 @@ fn refuse(id: &Shared<CmId>) {
 }
 
 /// Answers as many requests as there is room for.
-pub fn admit(listener: &Arc<Socket>) {
+pub fn admit(listener: &Shared<Socket>) {
     let Some(listening) = listener.listening() else { return };
     loop {
         let mut queue = listening.queue.lock();
@@ -169,6 +168,12 @@ pub fn admit(listener: &Arc<Socket>) {
             return;
         }
         let Some(request) = queue.requests.pop_front() else { return };
+        // Where it will stand once it is answered.
+        let opening = queue.opening.len() + 1;
+        if queue.opening.try_reserve(1).is_err() || queue.ready.try_reserve(opening).is_err() {
+            drop(queue);
+            continue;
+        }
         drop(queue);
         if let Some(socket) = answer(listener, request) {
             listening.queue.lock().opening.push(socket);
@@ -177,7 +182,7 @@ pub fn admit(listener: &Arc<Socket>) {
 }
 
 /// Makes the socket of a request, and tells the peer.
-fn answer(listener: &Arc<Socket>, mut request: Request) -> Option<Arc<Socket>> {
+fn answer(listener: &Shared<Socket>, mut request: Request) -> Option<Shared<Socket>> {
     let socket = Socket::of_request(listener, request.id.take()?).ok()?;
     let link = socket.link()?;
     link.meet(request.greeting);
@@ -192,11 +197,11 @@ fn answer(listener: &Arc<Socket>, mut request: Request) -> Option<Arc<Socket>> {
 }
 
 /// What the kernel told of a connection that was answered.
-pub fn told(socket: &Arc<Socket>, kind: rdma_cm_event_type) {
+pub fn told(socket: &Shared<Socket>, kind: rdma_cm_event_type) {
     let Some(listener) = socket.listener() else { return };
     let Some(listening) = listener.listening() else { return };
     let mut queue = listening.queue.lock();
-    let Some(position) = queue.opening.iter().position(|opening| Arc::ptr_eq(opening, socket)) else {
+    let Some(position) = queue.opening.iter().position(|opening| Shared::is_same(opening, socket)) else {
         return;
     };
     let opened = queue.opening.swap_remove(position);

@@ -8,12 +8,11 @@ use super::socket::{self, Socket, Stage};
 use super::wait::{self, Awaited};
 use super::wire::Message;
 use crate::errno::{Errno, Result};
-use crate::sys::descriptor;
+use crate::sync::Shared;
 use crate::sys::device;
 use crate::sys::thread::uncancellable;
 use std::ffi::c_int;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long closing waits for a peer that does not take what was sent, if the application says nothing.
@@ -51,7 +50,7 @@ fn end(socket: &Socket, link: &Link, bits: u32) {
 
 /// A socket that is closed, but has not said all.
 pub struct Closing {
-    socket: Arc<Socket>,
+    socket: Shared<Socket>,
     until: Instant,
 }
 
@@ -114,7 +113,7 @@ pub fn close(number: RawFd) -> Result<()> {
             // A thread is blocked in there.
             link.fail();
         }
-        if Arc::strong_count(&socket) > 1 {
+        if Shared::references(&socket) > 1 {
             socket.release_number();
         }
         drop(socket);
@@ -123,21 +122,17 @@ pub fn close(number: RawFd) -> Result<()> {
 }
 
 /// Waits until the peer has everything; a socket that never waits leaves that to the thread. False if that goes on.
-fn linger_on(socket: &Arc<Socket>, patience: Duration, may_go_on: bool) -> bool {
+fn linger_on(socket: &Shared<Socket>, patience: Duration, may_go_on: bool) -> bool {
     let until = Instant::now() + patience;
     if socket.is_nonblocking() && may_go_on {
         uncancellable(|| {
             socket.release_number();
-            if let Some(link) = socket.link() {
-                // The thread takes events that may not be there, and has others to work for.
-                let _ = descriptor::set_nonblocking(link.descriptor());
-            }
-            socket.hub().close_later(Closing { socket: Arc::clone(socket), until });
+            socket.hub().close_later(Closing { socket: Shared::clone(socket), until });
         });
         return false;
     }
     loop {
-        match wait::until(Arc::clone(socket), Awaited::Told, Some(until)) {
+        match wait::until(Shared::clone(socket), Awaited::Told, Some(until)) {
             Err(Errno::EINTR) => {}
             _ => return true,
         }

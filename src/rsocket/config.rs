@@ -2,11 +2,12 @@
 //! Defaults that the administrator sets, in files as the C library has them.
 
 use super::wire;
-use std::path::Path;
+use crate::errno::Result;
+use crate::sys::{files, memory};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-const FOLDER: &str = "/etc/rdma/rsocket";
+const FOLDER: &[u8] = b"/etc/rdma/rsocket/";
 /// Smallest buffer of either kind, in bytes.
 pub const BUFFER_MIN: u32 = 4096;
 /// Largest buffer of either kind, in bytes: what SO_RCVBUF sets, doubled.
@@ -39,30 +40,57 @@ pub struct Config {
     pub polling: Duration,
 }
 
-/// Read once.
+static CONFIG: OnceLock<Config> = OnceLock::new();
+
+/// For as long as the files were not read.
+static DEFAULTS: Config = Config {
+    sizes: Sizes {
+        send_queue: 384,
+        receive_queue: 384,
+        inline: 64,
+        send_buffer: 1 << 17,
+        receive_buffer: 1 << 17,
+        mappings: 0,
+    },
+    polling: Duration::from_micros(10),
+};
+
+/// What the files say, or would say: who makes a socket has read them.
 pub fn get() -> &'static Config {
-    static CONFIG: OnceLock<Config> = OnceLock::new();
-    CONFIG.get_or_init(|| read(Path::new(FOLDER)))
+    CONFIG.get().unwrap_or(&DEFAULTS)
 }
 
-fn read(folder: &Path) -> Config {
-    let number = |name: &str| -> Option<u32> {
-        let text = std::fs::read_to_string(folder.join(name)).ok()?;
-        text.split_whitespace().next()?.parse().ok()
-    };
-    let small = |name, default| number(name).map_or(default, |value| value.min(QUEUE_MAX.into()) as u16);
-    let buffer = |name, default| buffer_size(number(name).unwrap_or(default));
-    Config {
-        sizes: Sizes {
-            send_queue: small("sqsize_default", 384),
-            receive_queue: small("rqsize_default", 384),
-            inline: small("inline_default", 64),
-            send_buffer: buffer("wmem_default", 1 << 17),
-            receive_buffer: buffer("mem_default", 1 << 17),
-            mappings: mapping_count(small("iomap_size", 0).into()),
-        },
-        polling: Duration::from_micros(number("polling_time").unwrap_or(10).into()),
+/// Reads the files, once. ENOMEM, EMFILE or ENFILE if that cannot be done now.
+pub fn prepare() -> Result<()> {
+    if CONFIG.get().is_none() {
+        let config = read(FOLDER)?;
+        let _ = CONFIG.set(config);
     }
+    Ok(())
+}
+
+fn read(folder: &[u8]) -> Result<Config> {
+    let number = |name: &[u8]| match files::read_number(&memory::concat(&[folder, name])?) {
+        Err(error) if error.is_passing() => Err(error),
+        result => Ok(result.ok().flatten()),
+    };
+    let small = |name, default: u16| -> Result<u16> {
+        Ok(number(name)?.map_or(default, |value| value.min(QUEUE_MAX.into()) as u16))
+    };
+    let buffer = |name, default| -> Result<u32> { Ok(buffer_size(number(name)?.unwrap_or(default))) };
+    let Sizes { send_queue, receive_queue, inline, send_buffer, receive_buffer, mappings } = DEFAULTS.sizes;
+    let polling = number(b"polling_time")?.map(|micros| Duration::from_micros(micros.into()));
+    Ok(Config {
+        sizes: Sizes {
+            send_queue: small(b"sqsize_default", send_queue)?,
+            receive_queue: small(b"rqsize_default", receive_queue)?,
+            inline: small(b"inline_default", inline)?,
+            send_buffer: buffer(b"wmem_default", send_buffer)?,
+            receive_buffer: buffer(b"mem_default", receive_buffer)?,
+            mappings: mapping_count(small(b"iomap_size", mappings)?.into()),
+        },
+        polling: polling.unwrap_or(DEFAULTS.polling),
+    })
 }
 
 /// A size that a buffer can have: even, as it has two halves.
@@ -83,7 +111,8 @@ mod tests {
     fn files_change_the_defaults() {
         let folder = std::env::temp_dir().join(format!("rdmacm-rsocket-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let defaults = read(&folder);
+        let path = format!("{}/", folder.display());
+        let defaults = read(path.as_bytes()).unwrap();
         assert_eq!((defaults.sizes.send_queue, defaults.sizes.receive_buffer), (384, 131_072));
         assert_eq!(defaults.polling, Duration::from_micros(10));
         for (name, text) in [
@@ -97,7 +126,7 @@ mod tests {
         ] {
             std::fs::write(folder.join(name), text).unwrap();
         }
-        let config = read(&folder);
+        let config = read(path.as_bytes()).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         let expected = Sizes {
             send_queue: 100,

@@ -16,12 +16,12 @@ use crate::ctypes::{
     RDMA_CM_EVENT_UNREACHABLE, rdma_conn_param,
 };
 use crate::errno::{Errno, Result};
+use crate::sync::Shared;
 use crate::sys::thread::uncancellable;
 use crate::uapi::AF_IB;
 use std::ffi::c_int;
 use std::os::fd::RawFd;
 use std::ptr;
-use std::sync::Arc;
 
 /// Each try to find the way waits twice as long as the one before.
 const FIRST_TRY_MS: u32 = 1000;
@@ -33,6 +33,8 @@ const RETRIES: u8 = 7;
 #[derive(Default)]
 pub struct Attempt {
     destination: Vec<u8>,
+    /// Paths that the application has set, to use instead of those that are found.
+    pub paths: Vec<u8>,
     tries: u32,
     /// Whether a call has returned the result.
     is_reported: bool,
@@ -115,25 +117,25 @@ impl Socket {
     }
 
     /// What the kernel told of the socket's id.
-    pub fn told(self: &Arc<Socket>, news: &News) {
-        let mut attempt = self.attempt.lock();
-        let stage = self.stage();
+    pub fn told(socket: &Shared<Socket>, news: &News) {
+        let mut attempt = socket.attempt.lock();
+        let stage = socket.stage();
         let result = match (stage, news.kind) {
             (Stage::Resolving, RDMA_CM_EVENT_ADDR_RESOLVED) => {
                 attempt.tries = 0;
-                self.set_stage(Stage::Routing);
-                self.find_route(&mut attempt)
+                socket.set_stage(Stage::Routing);
+                socket.find_route(&mut attempt)
             }
             (Stage::Resolving, RDMA_CM_EVENT_ADDR_ERROR) => {
-                self.again(&mut attempt, news.status, |attempt, ms| {
-                    address::resolve(self.id(), None, &attempt.destination, ms)
+                socket.again(&mut attempt, news.status, |attempt, ms| {
+                    address::resolve(socket.id(), None, &attempt.destination, ms)
                 })
             }
-            (Stage::Routing, RDMA_CM_EVENT_ROUTE_RESOLVED) => self.ask(),
+            (Stage::Routing, RDMA_CM_EVENT_ROUTE_RESOLVED) => socket.ask(),
             (Stage::Routing, RDMA_CM_EVENT_ROUTE_ERROR) => {
-                self.again(&mut attempt, news.status, |_, ms| address::resolve_route(self.id(), ms))
+                socket.again(&mut attempt, news.status, |_, ms| address::resolve_route(socket.id(), ms))
             }
-            (Stage::Connecting, RDMA_CM_EVENT_ESTABLISHED) => self.answered(news),
+            (Stage::Connecting, RDMA_CM_EVENT_ESTABLISHED) => socket.answered(news),
             (Stage::Connecting, RDMA_CM_EVENT_REJECTED) => Err(Errno::ECONNREFUSED),
             (Stage::Connecting, RDMA_CM_EVENT_UNREACHABLE) => Err(because(news.status, Errno::ETIMEDOUT)),
             (Stage::Connecting, RDMA_CM_EVENT_CONNECT_ERROR) => Err(because(news.status, Errno::EPROTO)),
@@ -143,20 +145,20 @@ impl Socket {
             }
             (Stage::Accepting, kind) => {
                 drop(attempt);
-                return accept::told(self, kind);
+                return accept::told(socket, kind);
             }
             (Stage::Connected | Stage::Closed, RDMA_CM_EVENT_DISCONNECTED | RDMA_CM_EVENT_DEVICE_REMOVAL) => {
                 drop(attempt);
-                if let Some(link) = self.link() {
+                if let Some(link) = socket.link() {
                     link.peer_left();
                 }
-                self.stir();
+                socket.stir();
                 return;
             }
             _ => return,
         };
         if let Err(error) = result {
-            self.fail(error);
+            socket.fail(error);
         }
     }
 
@@ -174,9 +176,8 @@ impl Socket {
     }
 
     fn find_route(&self, attempt: &mut Attempt) -> Result<()> {
-        let paths = std::mem::take(&mut self.options.lock().paths);
-        if !paths.is_empty() {
-            return option::set_path(self.id(), &paths);
+        if !attempt.paths.is_empty() {
+            return option::set_path(self.id(), &attempt.paths);
         }
         let timeout = attempt.next_timeout().unwrap_or(FIRST_TRY_MS);
         address::resolve_route(self.id(), timeout)
@@ -187,15 +188,17 @@ impl Socket {
         let sizes = self.options.lock().sizes;
         self.set_link(Link::create(self.id(), sizes)?)?;
         let Some(link) = self.link() else { return Err(Errno::EINVAL) };
-        let mut data = Vec::new();
-        if family::family(&self.id().addresses().0.0) == AF_IB {
-            data.resize(wire::IB_HEADER, 0);
+        let mut data = [0; wire::IB_HEADER + wire::GREETING];
+        let is_ib = family::family(&self.id().addresses().0.0) == AF_IB;
+        let head = if is_ib { wire::IB_HEADER } else { 0 };
+        for (place, byte) in data.iter_mut().skip(head).zip(link.greeting().to_bytes()) {
+            *place = byte;
         }
-        data.extend_from_slice(&link.greeting().to_bytes());
+        let private_data = data.get(..head + wire::GREETING).unwrap_or_default();
         // An iWARP device reads from the peer once to begin.
         let numbers = rdma_conn_param { initiator_depth: link.is_by_message().into(), ..numbers() };
         self.set_stage(Stage::Connecting);
-        active::connect(self.id(), Some(Offer { numbers, private_data: &data }))
+        active::connect(self.id(), Some(Offer { numbers, private_data }))
     }
 
     fn answered(&self, news: &News) -> Result<()> {

@@ -16,7 +16,6 @@ mod link;
 mod names;
 mod option_value;
 mod options;
-mod park;
 mod paths;
 mod poll;
 pub mod repoll;
@@ -54,5 +53,8 @@ pub fn create(domain: c_int, kind: c_int, protocol: c_int) -> Result<RawFd> {
     if !is_known || kind & !flags != libc::SOCK_STREAM || ![0, libc::IPPROTO_TCP].contains(&protocol) {
         return Err(Errno::EOPNOTSUPP);
     }
-    uncancellable(|| socket::create(family, kind & libc::SOCK_CLOEXEC != 0, kind & libc::SOCK_NONBLOCK != 0))
+    uncancellable(|| {
+        config::prepare()?;
+        socket::create(family, kind & libc::SOCK_CLOEXEC != 0, kind & libc::SOCK_NONBLOCK != 0)
+    })
 }

@@ -6,6 +6,7 @@ use crate::cm::address;
 use crate::cm::family;
 use crate::errno::{Errno, Result};
 use crate::resolve::sockaddr;
+use crate::sys::memory;
 use crate::sys::thread::uncancellable;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::RawFd;
@@ -29,7 +30,7 @@ pub fn for_kernel(socket_family: u16, address: &[u8], v6_only: bool) -> Result<V
             Ok(sockaddr::with_port(sockaddr::of_ipv4(ip.octets())?, family::port(address)))
         }
         Some(_) if v6_only => Err(Errno::EINVAL),
-        _ => Ok(address.to_vec()),
+        _ => memory::concat(&[address]),
     }
 }
 
@@ -41,7 +42,7 @@ fn for_application(socket_family: u16, address: &[u8]) -> Result<Vec<u8>> {
             let mapped = Ipv4Addr::from(ip).to_ipv6_mapped().octets();
             Ok(sockaddr::with_port(sockaddr::of_ipv6(mapped)?, family::port(address)))
         }
-        _ => Ok(address.get(..size).unwrap_or_default().to_vec()),
+        _ => memory::concat(&[address.get(..size).unwrap_or_default()]),
     }
 }
 
@@ -51,8 +52,10 @@ pub fn any(of: u16) -> Result<Vec<u8>> {
         libc::AF_INET6 => sockaddr::of_ipv6([0; 16]),
         libc::AF_INET => sockaddr::of_ipv4([0; 4]),
         _ => {
-            let mut address = of.to_ne_bytes().to_vec();
-            address.resize(family::readable(of), 0);
+            let mut address = memory::zeros(family::readable(of))?;
+            for (place, byte) in address.iter_mut().zip(of.to_ne_bytes()) {
+                *place = byte;
+            }
             Ok(address)
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::ctypes::ibv_path_data;
 use crate::errno::{Errno, Result};
+use crate::sys::memory;
 use std::ffi::c_int;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use std::time::Duration;
 const TCP_INFO: usize = 104;
 const TCP_INFO_WINDOW: usize = 80;
 
-/// See the module.
+/// See the module. Making one is ENOMEM without memory.
 #[derive(Debug)]
 pub struct Value {
     bytes: Vec<u8>,
@@ -30,33 +31,34 @@ enum Rule {
 
 impl Value {
     /// Integers, one behind the other.
-    pub fn integers(numbers: &[c_int]) -> Value {
-        let bytes = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-        Value { bytes, rule: Rule::Cut }
+    pub fn integers(numbers: &[c_int]) -> Result<Value> {
+        let bytes = memory::collect(numbers.iter().flat_map(|number| number.to_ne_bytes()))?;
+        Ok(Value { bytes, rule: Rule::Cut })
     }
 
     /// `struct timeval`.
-    pub fn time(limit: Option<Duration>) -> Value {
+    pub fn time(limit: Option<Duration>) -> Result<Value> {
         let limit = limit.unwrap_or_default();
         let parts = [limit.as_secs() as i64, limit.subsec_micros().into()];
-        Value { bytes: parts.iter().flat_map(|part| part.to_ne_bytes()).collect(), rule: Rule::Cut }
+        let bytes = memory::collect(parts.iter().flat_map(|part| part.to_ne_bytes()))?;
+        Ok(Value { bytes, rule: Rule::Cut })
     }
 
     /// A text with its end.
-    pub fn text(text: &[u8]) -> Value {
-        Value { bytes: text.to_vec(), rule: Rule::Cut }
+    pub fn text(text: &[u8]) -> Result<Value> {
+        Ok(Value { bytes: memory::concat(&[text])?, rule: Rule::Cut })
     }
 
     /// `struct tcp_info`, of which only these are known.
-    pub fn tcp_info(state: u8, window: u16) -> Value {
-        let mut bytes = vec![0; TCP_INFO];
+    pub fn tcp_info(state: u8, window: u16) -> Result<Value> {
+        let mut bytes = memory::zeros(TCP_INFO)?;
         for (place, byte) in bytes.iter_mut().zip([state]) {
             *place = byte;
         }
         for (place, byte) in bytes.iter_mut().skip(TCP_INFO_WINDOW).zip(u32::from(window).to_ne_bytes()) {
             *place = byte;
         }
-        Value { bytes, rule: Rule::Cut }
+        Ok(Value { bytes, rule: Rule::Cut })
     }
 
     /// Paths, as many as fit.
@@ -88,8 +90,9 @@ mod tests {
 
     #[test]
     fn values_fit_their_room() {
-        assert_eq!(Value::integers(&[1]).for_room(100), Ok(&1i32.to_ne_bytes()[..]));
-        assert_eq!(Value::integers(&[1]).for_room(1).map(<[u8]>::len), Ok(1));
+        let integer = Value::integers(&[1]).unwrap();
+        assert_eq!(integer.for_room(100), Ok(&1i32.to_ne_bytes()[..]));
+        assert_eq!(integer.for_room(1).map(<[u8]>::len), Ok(1));
         assert_eq!(Value::whole(vec![1, 2, 3]).for_room(2), Err(Errno::EINVAL));
         let unit = size_of::<ibv_path_data>();
         let paths = Value::paths(vec![0; 3 * unit]);

@@ -7,13 +7,15 @@ use super::option_value::Value;
 use super::paths;
 use super::socket::{self, Socket, Stage};
 use crate::cm::option;
-use crate::ctypes::{RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, RDMA_OPTION_ID_REUSEADDR, RDMA_OPTION_ID_TOS};
+use crate::ctypes::{
+    RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, RDMA_OPTION_ID_REUSEADDR, RDMA_OPTION_ID_TOS, ibv_sa_path_rec,
+};
 use crate::errno::{Errno, Result};
+use crate::sync::Shared;
 use crate::sys::thread::uncancellable;
+use crate::sys::{files, memory};
 use libc::{IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, SOL_SOCKET, c_int};
-use std::collections::BTreeMap;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Level of the options below.
@@ -25,11 +27,11 @@ const RDMA_IOMAPSIZE: c_int = 3;
 const RDMA_ROUTE: c_int = 4;
 
 /// Where the system's own default for keep-alive stands, in seconds.
-const KEEP_IDLE_FILE: &str = "/proc/sys/net/ipv4/tcp_keepalive_time";
+const KEEP_IDLE_FILE: &[u8] = b"/proc/sys/net/ipv4/tcp_keepalive_time";
 const KEEP_IDLE: u32 = 7200;
 
 /// See the module.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub struct Options {
     /// Of the queues and buffers.
     pub sizes: Sizes,
@@ -46,10 +48,10 @@ pub struct Options {
     keep_idle: Option<u32>,
     /// No addresses of IPv4 on a socket of IPv6.
     pub v6_only: bool,
-    /// Paths to use instead of those that are found.
-    pub paths: Vec<u8>,
-    /// Options without an effect, which are read back: by level and name.
-    noted: BTreeMap<(c_int, c_int), c_int>,
+    reuse_address: bool,
+    type_of_service: u8,
+    /// What [`NOTED`] lists, in that order.
+    noted: [c_int; NOTED.len()],
 }
 
 impl Default for Options {
@@ -63,8 +65,9 @@ impl Default for Options {
             next_knock: None,
             keep_idle: None,
             v6_only: false,
-            paths: Vec::new(),
-            noted: BTreeMap::new(),
+            reuse_address: false,
+            type_of_service: 0,
+            noted: NOTED.map(|(_, _, default)| default),
         }
     }
 }
@@ -72,7 +75,7 @@ impl Default for Options {
 impl Options {
     /// What a connection gets from its listener.
     pub fn inherited(&self) -> Options {
-        Options { paths: Vec::new(), next_knock: None, ..self.clone() }
+        Options { next_knock: None, ..*self }
     }
 
     /// How long a peer may be silent.
@@ -80,36 +83,39 @@ impl Options {
         Duration::from_secs(u64::from(self.keep_idle.unwrap_or_else(system_idle_time)))
     }
 
-    fn noted(&self, level: c_int, name: c_int, default: c_int) -> c_int {
-        self.noted.get(&(level, name)).copied().unwrap_or(default)
+    /// An option without an effect. ENOPROTOOPT if it is none.
+    fn noted(&mut self, level: c_int, name: c_int) -> Result<&mut c_int> {
+        let mut all = NOTED.iter().zip(&mut self.noted);
+        let found = all.find(|((its_level, its_name, _), _)| (*its_level, *its_name) == (level, name));
+        found.map(|(_, value)| value).ok_or(Errno::ENOPROTOOPT)
     }
 }
 
 fn system_idle_time() -> u32 {
-    let text = std::fs::read_to_string(KEEP_IDLE_FILE).ok();
-    text.and_then(|text| text.trim().parse().ok()).unwrap_or(KEEP_IDLE)
+    files::read_number(KEEP_IDLE_FILE).ok().flatten().unwrap_or(KEEP_IDLE)
 }
 
-/// Options that are accepted, change nothing, and are read back; with what they are before they are set.
-fn noted_default(level: c_int, name: c_int) -> Option<c_int> {
-    match (level, name) {
-        (SOL_SOCKET, libc::SO_OOBINLINE | libc::SO_REUSEPORT | libc::SO_BROADCAST | libc::SO_PRIORITY) => {
-            Some(0)
-        }
-        (SOL_SOCKET, libc::SO_RCVLOWAT) => Some(1),
-        (IPPROTO_TCP, libc::TCP_NODELAY | libc::TCP_QUICKACK | libc::TCP_CORK | libc::TCP_DEFER_ACCEPT) => {
-            Some(0)
-        }
-        (IPPROTO_TCP, libc::TCP_FASTOPEN | libc::TCP_USER_TIMEOUT) => Some(0),
-        (IPPROTO_TCP, libc::TCP_KEEPCNT | libc::TCP_KEEPINTVL) => Some(1),
-        _ => None,
-    }
-}
+/// Options that are accepted, change nothing, and are read back: level, name, and what they are before they are set.
+const NOTED: [(c_int, c_int, c_int); 13] = [
+    (SOL_SOCKET, libc::SO_OOBINLINE, 0),
+    (SOL_SOCKET, libc::SO_REUSEPORT, 0),
+    (SOL_SOCKET, libc::SO_BROADCAST, 0),
+    (SOL_SOCKET, libc::SO_PRIORITY, 0),
+    (SOL_SOCKET, libc::SO_RCVLOWAT, 1),
+    (IPPROTO_TCP, libc::TCP_NODELAY, 0),
+    (IPPROTO_TCP, libc::TCP_QUICKACK, 0),
+    (IPPROTO_TCP, libc::TCP_CORK, 0),
+    (IPPROTO_TCP, libc::TCP_DEFER_ACCEPT, 0),
+    (IPPROTO_TCP, libc::TCP_FASTOPEN, 0),
+    (IPPROTO_TCP, libc::TCP_USER_TIMEOUT, 0),
+    (IPPROTO_TCP, libc::TCP_KEEPCNT, 1),
+    (IPPROTO_TCP, libc::TCP_KEEPINTVL, 1),
+];
 
 /// Sets an option. EINVAL for a value that is too short or cannot be, ENOPROTOOPT for an unknown option.
 pub fn set(number: RawFd, level: c_int, name: c_int, value: &[u8]) -> Result<()> {
     let socket = socket::find(number)?;
-    uncancellable(|| socket.set_option(level, name, value))
+    uncancellable(|| Socket::set_option(&socket, level, name, value))
 }
 
 /// What an option is. EINVAL for too little room where that matters, ENOPROTOOPT for an unknown option.
@@ -133,31 +139,31 @@ fn time(value: &[u8]) -> Result<Option<Duration>> {
 }
 
 impl Socket {
-    fn set_option(self: &Arc<Socket>, level: c_int, name: c_int, value: &[u8]) -> Result<()> {
+    fn set_option(socket: &Shared<Socket>, level: c_int, name: c_int, value: &[u8]) -> Result<()> {
         match (level, name) {
-            (SOL_RDMA, _) => return self.set_rdma_option(name, value),
+            (SOL_RDMA, _) => return socket.set_rdma_option(name, value),
             (SOL_SOCKET, libc::SO_REUSEADDR) => {
                 let on = integer(value)?;
-                self.set_id_option(RDMA_OPTION_ID_REUSEADDR, &on.to_ne_bytes())?;
-                self.options.lock().noted.insert((level, name), (on != 0).into());
+                socket.set_id_option(RDMA_OPTION_ID_REUSEADDR, &on.to_ne_bytes())?;
+                socket.options.lock().reuse_address = on != 0;
             }
             (IPPROTO_IP, libc::IP_TOS) => {
                 let tos = integer(value)? as u8;
-                self.set_id_option(RDMA_OPTION_ID_TOS, &[tos])?;
-                self.options.lock().noted.insert((level, name), tos.into());
+                socket.set_id_option(RDMA_OPTION_ID_TOS, &[tos])?;
+                socket.options.lock().type_of_service = tos;
             }
             (IPPROTO_IPV6, libc::IPV6_V6ONLY) => {
                 let on = integer(value)?;
-                self.set_id_option(RDMA_OPTION_ID_AFONLY, &on.to_ne_bytes())?;
-                self.options.lock().v6_only = on != 0;
+                socket.set_id_option(RDMA_OPTION_ID_AFONLY, &on.to_ne_bytes())?;
+                socket.options.lock().v6_only = on != 0;
             }
             (SOL_SOCKET, libc::SO_RCVBUF | libc::SO_SNDBUF) => {
                 let size = config::buffer_size((integer(value)?.max(0) as u32).saturating_mul(2));
-                let mut options = self.options.lock();
+                let mut options = socket.options.lock();
                 // A buffer that is in use keeps its size.
-                if self.link().is_none() && name == libc::SO_RCVBUF {
+                if socket.link().is_none() && name == libc::SO_RCVBUF {
                     options.sizes.receive_buffer = size;
-                } else if self.link().is_none() {
+                } else if socket.link().is_none() {
                     options.sizes.send_buffer = size;
                 }
             }
@@ -165,34 +171,30 @@ impl Socket {
                 let on = integer(value)? != 0;
                 let seconds = integer(value.get(size_of::<c_int>()..).unwrap_or_default())?;
                 let limit = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
-                self.options.lock().linger = on.then_some(limit);
+                socket.options.lock().linger = on.then_some(limit);
             }
-            (SOL_SOCKET, libc::SO_RCVTIMEO) => self.options.lock().receive_limit = time(value)?,
-            (SOL_SOCKET, libc::SO_SNDTIMEO) => self.options.lock().send_limit = time(value)?,
+            (SOL_SOCKET, libc::SO_RCVTIMEO) => socket.options.lock().receive_limit = time(value)?,
+            (SOL_SOCKET, libc::SO_SNDTIMEO) => socket.options.lock().send_limit = time(value)?,
             (SOL_SOCKET, libc::SO_KEEPALIVE) => {
                 let on = integer(value)? != 0;
-                self.options.lock().keep_alive = on;
+                socket.options.lock().keep_alive = on;
                 if on {
-                    self.hub().keep_alive(self);
+                    socket.hub().keep_alive(socket);
                 }
             }
             (IPPROTO_TCP, libc::TCP_KEEPIDLE) => {
                 let seconds = u32::try_from(integer(value)?).ok().filter(|seconds| *seconds > 0);
-                let mut options = self.options.lock();
+                let mut options = socket.options.lock();
                 options.keep_idle = Some(seconds.ok_or(Errno::EINVAL)?);
                 options.next_knock = None;
                 let on = options.keep_alive;
                 drop(options);
                 if on {
-                    self.hub().keep_alive(self);
+                    socket.hub().keep_alive(socket);
                 }
             }
             (IPPROTO_TCP, libc::TCP_MAXSEG | libc::TCP_CONGESTION) => {}
-            _ if noted_default(level, name).is_some() => {
-                let value = integer(value)?;
-                self.options.lock().noted.insert((level, name), value);
-            }
-            _ => return Err(Errno::ENOPROTOOPT),
+            _ => *socket.options.lock().noted(level, name)? = integer(value)?,
         }
         Ok(())
     }
@@ -210,11 +212,11 @@ impl Socket {
         if !matches!(self.stage(), Stage::New | Stage::Bound | Stage::Listening) {
             return Err(Errno::EINVAL);
         }
-        let mut options = self.options.lock();
         if name == RDMA_ROUTE {
-            options.paths = value.to_vec();
+            self.attempt.lock().paths = memory::concat(&[value])?;
             return Ok(());
         }
+        let mut options = self.options.lock();
         let wanted = u32::try_from(integer(value)?).map_err(|_| Errno::EINVAL)?;
         let small = wanted.min(config::QUEUE_MAX.into()) as u16;
         match name {
@@ -228,7 +230,10 @@ impl Socket {
     }
 
     fn option(&self, level: c_int, name: c_int) -> Result<Value> {
-        let options = self.options.lock();
+        if (level, name) == (SOL_RDMA, RDMA_ROUTE) {
+            return self.route();
+        }
+        let mut options = self.options.lock();
         let sizes = self.link().map_or(options.sizes, |link| *link.sizes());
         let number = match (level, name) {
             (SOL_SOCKET, libc::SO_ERROR) => {
@@ -242,34 +247,49 @@ impl Socket {
             (SOL_SOCKET, libc::SO_RCVBUF) => sizes.receive_buffer as c_int,
             (SOL_SOCKET, libc::SO_SNDBUF) => sizes.send_buffer as c_int,
             (SOL_SOCKET, libc::SO_KEEPALIVE) => options.keep_alive.into(),
-            (SOL_SOCKET, libc::SO_REUSEADDR) | (IPPROTO_IP, libc::IP_TOS) => options.noted(level, name, 0),
+            (SOL_SOCKET, libc::SO_REUSEADDR) => options.reuse_address.into(),
+            (IPPROTO_IP, libc::IP_TOS) => options.type_of_service.into(),
             (SOL_SOCKET, libc::SO_LINGER) => {
                 let seconds = options.linger.unwrap_or_default().as_secs();
-                return Ok(Value::integers(&[options.linger.is_some().into(), seconds as c_int]));
+                return Value::integers(&[options.linger.is_some().into(), seconds as c_int]);
             }
-            (SOL_SOCKET, libc::SO_RCVTIMEO) => return Ok(Value::time(options.receive_limit)),
-            (SOL_SOCKET, libc::SO_SNDTIMEO) => return Ok(Value::time(options.send_limit)),
+            (SOL_SOCKET, libc::SO_RCVTIMEO) => return Value::time(options.receive_limit),
+            (SOL_SOCKET, libc::SO_SNDTIMEO) => return Value::time(options.send_limit),
             (IPPROTO_IPV6, libc::IPV6_V6ONLY) => options.v6_only.into(),
             (IPPROTO_TCP, libc::TCP_KEEPIDLE) => options.keep_idle.unwrap_or_else(system_idle_time) as c_int,
-            (IPPROTO_TCP, libc::TCP_MAXSEG) => self.segment() as c_int,
-            (IPPROTO_TCP, libc::TCP_CONGESTION) => return Ok(Value::text(b"rdma\0")),
-            (IPPROTO_TCP, libc::TCP_INFO) => return Ok(Value::tcp_info(self.tcp_state(), sizes.send_queue)),
+            (IPPROTO_TCP, libc::TCP_MAXSEG) => self.segment()? as c_int,
+            (IPPROTO_TCP, libc::TCP_CONGESTION) => return Value::text(b"rdma\0"),
+            (IPPROTO_TCP, libc::TCP_INFO) => return Value::tcp_info(self.tcp_state(), sizes.send_queue),
             (SOL_RDMA, RDMA_SQSIZE) => sizes.send_queue.into(),
             (SOL_RDMA, RDMA_RQSIZE) => sizes.receive_queue.into(),
             (SOL_RDMA, RDMA_INLINE) => sizes.inline.into(),
             (SOL_RDMA, RDMA_IOMAPSIZE) => sizes.mappings.into(),
-            (SOL_RDMA, RDMA_ROUTE) if options.paths.is_empty() => {
-                return Ok(Value::paths(paths::in_wire_form(&self.id().paths())));
-            }
-            (SOL_RDMA, RDMA_ROUTE) => return Ok(Value::whole(options.paths.clone())),
-            _ => options.noted(level, name, noted_default(level, name).ok_or(Errno::ENOPROTOOPT)?),
+            _ => *options.noted(level, name)?,
         };
-        Ok(Value::integers(&[number]))
+        Value::integers(&[number])
+    }
+
+    /// The paths that the application has set, or those that were found.
+    fn route(&self) -> Result<Value> {
+        let attempt = self.attempt.lock();
+        if attempt.paths.is_empty() {
+            drop(attempt);
+            return Ok(Value::paths(paths::in_wire_form(&self.found_paths()?)?));
+        }
+        Ok(Value::whole(memory::concat(&[&attempt.paths])?))
+    }
+
+    /// None before the search has ended: only then nobody changes them.
+    fn found_paths(&self) -> Result<Vec<ibv_sa_path_rec>> {
+        match self.stage() {
+            Stage::Connecting | Stage::Accepting | Stage::Connected => self.id().paths(),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// Bytes of a packet.
-    fn segment(&self) -> u32 {
-        self.id().paths().first().map_or(2048, |path| 128 << path.mtu.min(5))
+    fn segment(&self) -> Result<u32> {
+        Ok(self.found_paths()?.first().map_or(2048, |path| 128 << path.mtu.min(5)))
     }
 
     /// The state that TCP would be in.

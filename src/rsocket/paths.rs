@@ -2,6 +2,8 @@
 //! Paths of a connection, in the form in which an application can give them to another socket.
 
 use crate::ctypes::{IBV_PATH_RECORD_REVERSIBLE, ibv_path_data, ibv_sa_path_rec};
+use crate::errno::Result;
+use crate::sys::memory;
 use std::mem::offset_of;
 
 use crate::ctypes::ibv_path_record as Record;
@@ -10,8 +12,8 @@ use crate::ctypes::ibv_path_record as Record;
 const EXACTLY: u8 = 2 << 6;
 
 /// `struct ibv_path_data`, one for each path.
-pub fn in_wire_form(paths: &[ibv_sa_path_rec]) -> Vec<u8> {
-    paths.iter().flat_map(one).collect()
+pub fn in_wire_form(paths: &[ibv_sa_path_rec]) -> Result<Vec<u8>> {
+    memory::collect(paths.iter().flat_map(one))
 }
 
 fn one(path: &ibv_sa_path_rec) -> [u8; size_of::<ibv_path_data>()] {

@@ -3,15 +3,17 @@
 
 use super::config;
 use super::ends::{BROKEN, PEER_GONE, PEER_SHUT, READ_SHUT, WRITE_SHUT};
-use super::park::parked;
 use super::socket::{self, Socket, Stage};
 use super::waker::{self, Waker};
 use crate::errno::Result;
+use crate::sync::Shared;
 use crate::sys::descriptor::{self, Watch};
+use crate::sys::memory;
+use crate::sys::park::Parking;
 use crate::sys::thread::uncancellable;
+use crate::sys::thread_end::AtThreadEnd;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLRDHUP, POLLRDNORM, POLLWRNORM, c_short};
-use std::cell::Cell;
-use std::sync::Arc;
+use std::ffi::c_void;
 use std::time::{Duration, Instant};
 
 const READABLE: c_short = POLLIN | POLLRDNORM;
@@ -124,8 +126,8 @@ fn look_at_all(fds: &mut [Watch]) -> Result<(usize, bool)> {
 /// The descriptors that are no sockets.
 fn look_at_others(fds: &mut [Watch]) -> Result<usize> {
     let hidden = |watch: &Watch| if socket::lookup(watch.fd).is_some() { -1 } else { watch.fd };
-    let mut others: Vec<Watch> =
-        fds.iter().map(|watch| Watch { fd: hidden(watch), events: watch.events, revents: 0 }).collect();
+    let visible = fds.iter().map(|watch| Watch { fd: hidden(watch), events: watch.events, revents: 0 });
+    let mut others = memory::collect(visible)?;
     let ready = descriptor::poll(&mut others, Some(Duration::ZERO))?;
     for (watch, other) in fds.iter_mut().zip(&others) {
         if other.fd >= 0 {
@@ -137,14 +139,20 @@ fn look_at_others(fds: &mut [Watch]) -> Result<usize> {
 
 /// The calling thread's places among those who wait, on all the sockets; given up when dropped.
 struct Sleep {
-    waker: Arc<Waker>,
+    waker: Shared<Waker>,
     watches: Vec<Watch>,
     /// Each socket, its position and the events that had been taken of it.
-    sockets: Vec<(Arc<Socket>, usize, u32)>,
+    sockets: Vec<(Shared<Socket>, usize, u32)>,
 }
 
 thread_local! {
-    static PARKED: Cell<Option<Sleep>> = const { Cell::new(None) };
+    static PARKED: Parking<Sleep> = const { Parking::new() };
+}
+
+static AT_END: AtThreadEnd = AtThreadEnd::new(end);
+
+unsafe extern "C" fn end(_: *mut c_void) {
+    PARKED.with(Parking::end);
 }
 
 impl Sleep {
@@ -161,12 +169,13 @@ impl Sleep {
                 continue;
             };
             let seen = socket.waiters.taken();
-            socket.waiters.sleep(&sleep.waker);
+            sleep.sockets.try_reserve(1)?;
+            socket.waiters.sleep(&sleep.waker)?;
+            sleep.sockets.push((Shared::clone(&socket), position, seen));
             if let Some(link) = socket.live_link() {
                 link.look_and_arm();
             }
             sleep.watches.push(descriptor::readable(socket.watched()));
-            sleep.sockets.push((socket, position, seen));
         }
         sleep.watches.push(descriptor::readable(sleep.waker.fd()));
         Ok(sleep)
@@ -177,7 +186,7 @@ impl Sleep {
         let mut watches = std::mem::take(&mut self.watches);
         let (place, length) = (watches.as_mut_ptr(), watches.len());
         self.watches = watches;
-        let (sleep, result) = parked(&PARKED, self, || {
+        let (sleep, result) = Parking::during(&PARKED, &AT_END, self, || {
             // SAFETY: the memory is that of the list, which is parked, and which nobody touches there.
             descriptor::poll(unsafe { std::slice::from_raw_parts_mut(place, length) }, limit)
         })?;

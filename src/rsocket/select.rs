@@ -4,6 +4,7 @@
 use super::poll;
 use crate::errno::{Errno, Result};
 use crate::sys::descriptor::Watch;
+use crate::sys::memory;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLPRI, POLLRDNORM, POLLWRNORM, c_short};
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -41,7 +42,7 @@ pub fn select(count: usize, mut sets: Sets<'_>, limit: Option<Duration>) -> Resu
             }
         }
         if is_in {
-            watches.push(Watch { fd: fd as RawFd, events, revents: 0 });
+            memory::push(&mut watches, Watch { fd: fd as RawFd, events, revents: 0 })?;
         }
     }
     poll::poll(&mut watches, limit)?;

@@ -13,25 +13,26 @@ use crate::cm::get;
 use crate::cm::id::CmId;
 use crate::ctypes::{rdma_cm_event_type, rdma_conn_param};
 use crate::errno::Result;
-use crate::sync::{Lock, Shared};
+use crate::sync::{Lock, Shared, Weak};
 use crate::sys::bell::Bell;
 use crate::sys::descriptor::{self, Watch};
-use crate::sys::{process, thread};
-use std::collections::HashMap;
+use crate::sys::{memory, process, thread};
+use std::collections::{HashMap, VecDeque};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// How long the thread waits for a next socket.
 const IDLE: Duration = Duration::from_secs(1);
+/// How long until it looks again at what it has no memory to wait for.
+const SOON: Duration = Duration::from_millis(10);
 const STACK_BYTES: usize = 512 << 10;
 /// Most private data of a peer.
 const DATA: usize = 256;
 
 struct Running {
-    hub: Arc<Hub>,
+    hub: Shared<Hub>,
     generation: u32,
 }
 
@@ -44,23 +45,25 @@ pub struct Hub {
     users: AtomicUsize,
     sockets: Lock<HashMap<u64, Weak<Socket>>>,
     tasks: Lock<Tasks>,
+    /// What the thread waits for; nobody else takes this.
+    watches: Lock<Vec<Watch>>,
 }
 
-/// What is to be done besides events.
+/// What is to be done besides events. Each list has room for all sockets: nothing fails when it is put there.
 #[derive(Default)]
 struct Tasks {
     /// Listeners that have room for requests again.
-    admitting: Vec<Weak<Socket>>,
-    closing: Vec<Closing>,
-    keeping_alive: Vec<Weak<Socket>>,
+    admitting: VecDeque<Weak<Socket>>,
+    closing: VecDeque<Closing>,
+    keeping_alive: VecDeque<Weak<Socket>>,
 }
 
 /// A socket's use of the thread.
-pub struct Member(Arc<Hub>);
+pub struct Member(Shared<Hub>);
 
 impl Member {
     /// What it works on.
-    pub fn hub(&self) -> &Arc<Hub> {
+    pub fn hub(&self) -> &Shared<Hub> {
         &self.0
     }
 }
@@ -78,22 +81,13 @@ pub fn join() -> Result<Member> {
     let generation = process::generation();
     let mut running = RUNNING.lock();
     match &*running {
-        Some(now) if now.generation == generation => return Ok(now.hub.join()),
+        Some(now) if now.generation == generation => return Ok(Hub::join(&now.hub)),
         // The parent's: its descriptors are shared, and are left alone.
         Some(_) => std::mem::forget(running.take()),
         None => {}
     }
-    let channel = Channel::open()?;
-    descriptor::set_nonblocking(channel.fd().0)?;
-    let hub = Arc::new(Hub {
-        channel,
-        bell: Bell::new()?,
-        users: AtomicUsize::new(0),
-        sockets: Lock::default(),
-        tasks: Lock::default(),
-    });
-    let member = hub.join();
-    *running = Some(Running { hub, generation });
+    let member = Hub::join(&Hub::open()?);
+    *running = Some(Running { hub: Shared::clone(member.hub()), generation });
     if let Err(error) = thread::start(c"rdmacm-rsocket", STACK_BYTES, run) {
         *running = None;
         Channel::destroy(&member.hub().channel);
@@ -103,7 +97,7 @@ pub fn join() -> Result<Member> {
 }
 
 extern "C" fn run(_: *mut c_void) -> *mut c_void {
-    let hub = RUNNING.lock().as_ref().map(|running| Arc::clone(&running.hub));
+    let hub = RUNNING.lock().as_ref().map(|running| Shared::clone(&running.hub));
     if let Some(hub) = hub {
         while hub.work() {}
         Channel::destroy(&hub.channel);
@@ -138,10 +132,27 @@ impl News {
 }
 
 impl Hub {
+    fn open() -> Result<Shared<Hub>> {
+        let mut watches = Vec::new();
+        watches.try_reserve(2)?;
+        let bell = Bell::new()?;
+        let channel = Channel::open()?;
+        let _ = descriptor::set_nonblocking(channel.fd().0);
+        Shared::try_new(Hub {
+            channel: Shared::clone(&channel),
+            bell,
+            users: AtomicUsize::new(0),
+            sockets: Lock::default(),
+            tasks: Lock::default(),
+            watches: Lock::new(watches),
+        })
+        .inspect_err(|_| Channel::destroy(&channel))
+    }
+
     /// One more user.
-    pub fn join(self: &Arc<Hub>) -> Member {
-        self.users.fetch_add(1, Ordering::SeqCst);
-        Member(Arc::clone(self))
+    pub fn join(hub: &Shared<Hub>) -> Member {
+        hub.users.fetch_add(1, Ordering::SeqCst);
+        Member(Shared::clone(hub))
     }
 
     /// Where the ids of sockets are.
@@ -150,8 +161,17 @@ impl Hub {
     }
 
     /// Events of the socket's id go to it from now on.
-    pub fn enter(&self, socket: &Arc<Socket>) {
-        self.sockets.lock().insert(socket.id().uid(), Arc::downgrade(socket));
+    pub fn enter(&self, socket: &Shared<Socket>) -> Result<()> {
+        let mut sockets = self.sockets.lock();
+        sockets.try_reserve(1)?;
+        let mut tasks = self.tasks.lock();
+        let count = sockets.len() + 1;
+        tasks.admitting.try_reserve(count)?;
+        tasks.closing.try_reserve(count)?;
+        tasks.keeping_alive.try_reserve(count)?;
+        drop(tasks);
+        sockets.insert(socket.id().uid(), Weak::to(socket));
+        Ok(())
     }
 
     /// Ends [`Hub::enter`].
@@ -159,7 +179,7 @@ impl Hub {
         self.sockets.lock().remove(&id.uid());
     }
 
-    fn socket(&self, id: &CmId) -> Option<Arc<Socket>> {
+    fn socket(&self, id: &CmId) -> Option<Shared<Socket>> {
         self.sockets.lock().get(&id.uid())?.upgrade()
     }
 
@@ -169,30 +189,27 @@ impl Hub {
     }
 
     /// The listener has room for requests again.
-    pub fn admit(&self, listener: &Arc<Socket>) {
-        self.add(|tasks| tasks.admitting.push(Arc::downgrade(listener)));
+    pub fn admit(&self, listener: &Shared<Socket>) {
+        self.add(|tasks| put(&mut tasks.admitting, listener));
     }
 
     /// The socket says the rest by itself.
     pub fn close_later(&self, closing: Closing) {
-        self.add(|tasks| tasks.closing.push(closing));
+        self.add(|tasks| tasks.closing.push_back(closing));
     }
 
     /// The socket is to be kept alive, or at other times than before.
-    pub fn keep_alive(&self, socket: &Arc<Socket>) {
-        let weak = Arc::downgrade(socket);
-        self.add(|tasks| {
-            if !tasks.keeping_alive.iter().any(|other| Weak::ptr_eq(other, &weak)) {
-                tasks.keeping_alive.push(weak);
-            }
-        });
+    pub fn keep_alive(&self, socket: &Shared<Socket>) {
+        self.add(|tasks| put(&mut tasks.keeping_alive, socket));
     }
 
     /// Waits for the next thing to do, and does it. False if there is nothing left to wait for.
     fn work(&self) -> bool {
         let now = Instant::now();
-        let mut watches =
-            vec![descriptor::readable(self.channel.fd().0), descriptor::readable(self.bell.fd())];
+        let mut watches = self.watches.lock();
+        watches.clear();
+        // There is room for two.
+        watches.extend([descriptor::readable(self.channel.fd().0), descriptor::readable(self.bell.fd())]);
         let mut next = self.look_after(now, &mut watches);
         let alone = self.users.load(Ordering::SeqCst) == 0;
         if alone {
@@ -209,10 +226,15 @@ impl Hub {
         while let Ok(event) = get::next(&self.channel) {
             self.handle(event);
         }
-        let admitting = std::mem::take(&mut self.tasks.lock().admitting);
-        for listener in admitting.iter().filter_map(Weak::upgrade) {
-            accept::admit(&listener);
-        }
+        self.each(
+            |tasks| &mut tasks.admitting,
+            |listener| {
+                if let Some(listener) = listener.upgrade() {
+                    accept::admit(&listener);
+                }
+                None
+            },
+        );
         true
     }
 
@@ -236,40 +258,56 @@ impl Hub {
             }
             None => {
                 if let Some(socket) = self.socket(&id) {
-                    socket.told(&news);
+                    Socket::told(&socket, &news);
                 }
             }
         }
     }
 
+    /// Does `work` with all that is in a list, which holds it no longer unless it comes back. The list is not locked
+    /// meanwhile.
+    fn each<T>(&self, list: fn(&mut Tasks) -> &mut VecDeque<T>, mut work: impl FnMut(T) -> Option<T>) {
+        let mut left = list(&mut self.tasks.lock()).len();
+        while left > 0 {
+            let Some(first) = list(&mut self.tasks.lock()).pop_front() else { return };
+            if let Some(again) = work(first) {
+                list(&mut self.tasks.lock()).push_back(again);
+            }
+            left -= 1;
+        }
+    }
+
     /// Sockets that are being closed, and those that are kept alive. Returns how long until the next of them is due.
     fn look_after(&self, now: Instant, watches: &mut Vec<Watch>) -> Option<Duration> {
-        let mut tasks = self.tasks.lock();
-        let closing = std::mem::take(&mut tasks.closing);
-        let keeping = std::mem::take(&mut tasks.keeping_alive);
-        drop(tasks);
         let mut next: Option<Instant> = None;
         let mut sooner = |at: Instant| next = Some(next.map_or(at, |next| next.min(at)));
-        let mut still_closing = Vec::new();
-        for closing in closing {
-            if closing.is_done(now) {
-                continue;
-            }
-            sooner(closing.until());
-            watches.push(descriptor::readable(closing.watched()));
-            still_closing.push(closing);
-        }
-        let mut still_alive = Vec::new();
-        for weak in keeping {
-            let Some(socket) = weak.upgrade() else { continue };
-            if let Some(at) = keepalive::look(&socket, now) {
-                sooner(at);
-                still_alive.push(weak);
-            }
-        }
-        let mut tasks = self.tasks.lock();
-        tasks.closing.append(&mut still_closing);
-        tasks.keeping_alive.append(&mut still_alive);
+        self.each(
+            |tasks| &mut tasks.closing,
+            |closing| {
+                if closing.is_done(now) {
+                    return None;
+                }
+                sooner(closing.until());
+                if memory::push(watches, descriptor::readable(closing.watched())).is_err() {
+                    sooner(now + SOON);
+                }
+                Some(closing)
+            },
+        );
+        self.each(
+            |tasks| &mut tasks.keeping_alive,
+            |weak| {
+                sooner(keepalive::look(&*weak.upgrade()?, now)?);
+                Some(weak)
+            },
+        );
         next.map(|next| next.saturating_duration_since(now))
     }
+}
+
+/// Once, and without those that are gone: so there is always room.
+fn put(list: &mut VecDeque<Weak<Socket>>, socket: &Shared<Socket>) {
+    let weak = Weak::to(socket);
+    list.retain(|other| !other.is_gone() && !Weak::is_same(other, &weak));
+    list.push_back(weak);
 }

@@ -11,14 +11,14 @@ use super::waiters::Waiters;
 use crate::cm::id::{self, CmId};
 use crate::ctypes::{IBV_QPT_RC, RDMA_PS_TCP};
 use crate::errno::{Errno, Result};
-use crate::sync::{Lock, Numbers, Shared};
+use crate::sync::{Lock, Numbers, Shared, Weak};
 use crate::sys::{bell, descriptor, device, process};
 use std::os::fd::{IntoRawFd, RawFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
 
 /// The sockets of this process by their numbers, which are descriptors.
-static SOCKETS: Numbers<Arc<Socket>> = Numbers::new();
+static SOCKETS: Numbers<Shared<Socket>> = Numbers::new();
 
 /// How far a socket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub fn create(family: u16, close_on_exec: bool, nonblocking: bool) -> Result<Raw
     let counter = bell::open(close_on_exec).inspect_err(|_| {
         let _ = id::destroy(&id);
     })?;
-    let socket = Socket::new(
+    let socket = Socket::enter(Socket::new(
         id,
         counter.into_raw_fd(),
         true,
@@ -111,26 +111,25 @@ pub fn create(family: u16, close_on_exec: bool, nonblocking: bool) -> Result<Raw
         Options::default(),
         member,
         Stage::New,
-    );
-    socket.member.hub().enter(&socket);
-    socket.publish()
+    ))?;
+    Socket::publish(&socket)
 }
 
 /// The socket of a number. EBADF if there is none, EPERM if it belongs to the parent of this process.
 #[inline]
-pub fn find(number: RawFd) -> Result<Arc<Socket>> {
+pub fn find(number: RawFd) -> Result<Shared<Socket>> {
     let socket = lookup(number).ok_or(Errno::EBADF)?;
     if socket.is_foreign() { Err(Errno::EPERM) } else { Ok(socket) }
 }
 
 /// The socket of a number, if there is one.
 #[inline]
-pub fn lookup(number: RawFd) -> Option<Arc<Socket>> {
+pub fn lookup(number: RawFd) -> Option<Shared<Socket>> {
     SOCKETS.get(u32::try_from(number).ok()?)
 }
 
 /// The number means nothing any more. EBADF if it is no socket.
-pub fn withdraw(number: RawFd) -> Result<Arc<Socket>> {
+pub fn withdraw(number: RawFd) -> Result<Shared<Socket>> {
     let number = u32::try_from(number).map_err(|_| Errno::EBADF)?;
     SOCKETS.remove(number, |_| true).ok_or(Errno::EBADF)
 }
@@ -146,8 +145,8 @@ impl Socket {
         options: Options,
         member: Member,
         stage: Stage,
-    ) -> Arc<Socket> {
-        Arc::new(Socket {
+    ) -> Socket {
+        Socket {
             id,
             number,
             has_counter: AtomicBool::new(has_counter),
@@ -164,12 +163,19 @@ impl Socket {
             listener: OnceLock::new(),
             attempt: Lock::default(),
             member,
-        })
+        }
+    }
+
+    /// From now on others may have references, and it is told what happens to its id.
+    fn enter(self) -> Result<Shared<Socket>> {
+        let socket = Shared::try_new(self)?;
+        socket.hub().enter(&socket)?;
+        Ok(socket)
     }
 
     /// The socket of a request that came to a listener. Nobody knows its number yet.
-    pub fn of_request(listener: &Arc<Socket>, id: Shared<CmId>) -> Result<Arc<Socket>> {
-        let member = listener.member.hub().join();
+    pub fn of_request(listener: &Shared<Socket>, id: Shared<CmId>) -> Result<Shared<Socket>> {
+        let member = Hub::join(listener.hub());
         let options = listener.options.lock().inherited();
         let link = match Link::create(&id, options.sizes) {
             Ok(link) => link,
@@ -192,21 +198,20 @@ impl Socket {
             Stage::Accepting,
         );
         let _ = socket.link.set(link);
-        let _ = socket.listener.set(Arc::downgrade(listener));
-        socket.member.hub().enter(&socket);
-        Ok(socket)
+        let _ = socket.listener.set(Weak::to(listener));
+        socket.enter()
     }
 
     /// From now on the application knows the number.
-    pub fn publish(self: &Arc<Socket>) -> Result<RawFd> {
-        let number = u32::try_from(self.number).map_err(|_| Errno::EBADF)?;
+    pub fn publish(socket: &Shared<Socket>) -> Result<RawFd> {
+        let number = u32::try_from(socket.number).map_err(|_| Errno::EBADF)?;
         // A socket that had the number before was closed by close(2), not by rclose().
-        if let Some(before) = SOCKETS.insert(number, Arc::clone(self))?
+        if let Some(before) = SOCKETS.insert(number, Shared::clone(socket))?
             && !before.is_foreign()
         {
             before.leave_sets();
         }
-        Ok(self.number)
+        Ok(socket.number)
     }
 
     /// Its id.
@@ -225,7 +230,7 @@ impl Socket {
     }
 
     /// The thread that works for it.
-    pub fn hub(&self) -> &Arc<Hub> {
+    pub fn hub(&self) -> &Shared<Hub> {
         self.member.hub()
     }
 
@@ -311,7 +316,7 @@ impl Socket {
     }
 
     /// The listener whose request made it, if that is still there.
-    pub fn listener(&self) -> Option<Arc<Socket>> {
+    pub fn listener(&self) -> Option<Shared<Socket>> {
         self.listener.get()?.upgrade()
     }
 

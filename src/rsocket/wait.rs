@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! A call that waits for something to happen on a socket.
 //!
-//! While a thread sleeps its reference to the socket and its place among those who wait are parked (`park`).
+//! While a thread sleeps its reference to the socket and its place among those who wait are parked (`sys::park`).
 
 use super::config;
 use super::link::Link;
-use super::park::parked;
 use super::socket::{Socket, Stage};
 use super::waker::{self, Waker};
 use crate::errno::{Errno, Result};
+use crate::sync::Shared;
 use crate::sys::descriptor;
+use crate::sys::park::Parking;
 use crate::sys::thread::uncancellable;
-use std::cell::Cell;
+use crate::sys::thread_end::AtThreadEnd;
+use std::ffi::c_void;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a call waits for.
@@ -67,7 +68,7 @@ impl Socket {
 pub type Deadline = Option<Instant>;
 
 /// Waits; the socket comes back. EAGAIN after the deadline, EINTR after a signal.
-pub fn until(socket: Arc<Socket>, awaited: Awaited, deadline: Deadline) -> Result<Arc<Socket>> {
+pub fn until(socket: Shared<Socket>, awaited: Awaited, deadline: Deadline) -> Result<Shared<Socket>> {
     let mut socket = socket;
     if uncancellable(|| found_by_looking(&socket, awaited)) {
         return Ok(socket);
@@ -111,9 +112,9 @@ fn found_by_looking(socket: &Socket, awaited: Awaited) -> bool {
 
 /// A place among those who wait on a socket; given up when dropped.
 struct Place {
-    socket: Arc<Socket>,
+    socket: Shared<Socket>,
     /// None for the reader.
-    waker: Option<Arc<Waker>>,
+    waker: Option<Shared<Waker>>,
     /// Events that had been taken before.
     seen: u32,
     /// The reader has taken one.
@@ -121,28 +122,34 @@ struct Place {
 }
 
 thread_local! {
-    static PARKED: Cell<Option<Place>> = const { Cell::new(None) };
+    static PARKED: Parking<Place> = const { Parking::new() };
+}
+
+static AT_END: AtThreadEnd = AtThreadEnd::new(end);
+
+unsafe extern "C" fn end(_: *mut c_void) {
+    PARKED.with(Parking::end);
 }
 
 impl Place {
     /// The reader's, if it is free and wanted.
-    fn take(socket: Arc<Socket>, may_read: bool) -> Result<Place> {
+    fn take(socket: Shared<Socket>, may_read: bool) -> Result<Place> {
         let seen = socket.waiters.taken();
         if may_read && socket.link().is_some() && socket.waiters.become_reader() {
             return Ok(Place { socket, waker: None, seen, with_event: false });
         }
         let waker = waker::own()?;
         waker.rest();
-        socket.waiters.sleep(&waker);
+        socket.waiters.sleep(&waker)?;
         Ok(Place { socket, waker: Some(waker), seen, with_event: false })
     }
 
-    fn leave(self) -> Arc<Socket> {
-        Arc::clone(&self.socket)
+    fn leave(self) -> Shared<Socket> {
+        Shared::clone(&self.socket)
     }
 
     /// Sleeps until something has happened.
-    fn block(self, deadline: Deadline) -> Result<Arc<Socket>> {
+    fn block(self, deadline: Deadline) -> Result<Shared<Socket>> {
         match (&self.waker, self.socket.link()) {
             (None, Some(link)) => {
                 let link: *const Link = link;
@@ -156,7 +163,7 @@ impl Place {
         }
     }
 
-    fn read(self, link: *const Link) -> Result<Arc<Socket>> {
+    fn read(self, link: *const Link) -> Result<Shared<Socket>> {
         // SAFETY: the place keeps the socket, and so its link, and comes back out of the storage.
         let (mut place, result) = self.parked(|| unsafe { &*link }.completions().take_event())?;
         place.with_event = result.is_ok();
@@ -180,7 +187,7 @@ impl Place {
         Ok(place.leave())
     }
 
-    fn sleep(self, waker: RawFd, deadline: Deadline) -> Result<Arc<Socket>> {
+    fn sleep(self, waker: RawFd, deadline: Deadline) -> Result<Shared<Socket>> {
         let mut watches = [descriptor::readable(waker), descriptor::readable(self.socket.watched())];
         let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let (place, result) = self.parked(|| descriptor::poll(&mut watches, limit))?;
@@ -194,7 +201,7 @@ impl Place {
 
     /// Does `work`, in which the thread may be cancelled.
     fn parked<R>(self, work: impl FnOnce() -> R) -> Result<(Place, R)> {
-        parked(&PARKED, self, work)
+        Parking::during(&PARKED, &AT_END, self, work)
     }
 }
 

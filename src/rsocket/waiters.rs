@@ -7,14 +7,15 @@
 //! away. A thread takes its place before it looks whether it has to wait at all: nothing is missed.
 
 use super::waker::Waker;
-use crate::sync::Lock;
-use std::sync::Arc;
+use crate::errno::Result;
+use crate::sync::{Lock, Shared};
+use crate::sys::memory;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[derive(Default)]
 struct Inside {
     has_reader: bool,
-    sleepers: Vec<Arc<Waker>>,
+    sleepers: Vec<Shared<Waker>>,
 }
 
 /// See the module.
@@ -64,15 +65,15 @@ impl Waiters {
         self.taken.load(Ordering::SeqCst)
     }
 
-    /// The thread of the waker is woken from now on.
-    pub fn sleep(&self, waker: &Arc<Waker>) {
-        self.inside.lock().sleepers.push(Arc::clone(waker));
+    /// The thread of the waker is woken from now on. ENOMEM without memory.
+    pub fn sleep(&self, waker: &Shared<Waker>) -> Result<()> {
+        memory::push(&mut self.inside.lock().sleepers, Shared::clone(waker))
     }
 
     /// Ends [`Waiters::sleep`].
-    pub fn wake_up(&self, waker: &Arc<Waker>) {
+    pub fn wake_up(&self, waker: &Shared<Waker>) {
         let mut inside = self.inside.lock();
-        if let Some(position) = inside.sleepers.iter().position(|sleeper| Arc::ptr_eq(sleeper, waker)) {
+        if let Some(position) = inside.sleepers.iter().position(|sleeper| Shared::is_same(sleeper, waker)) {
             inside.sleepers.swap_remove(position);
         }
     }

@@ -2,11 +2,13 @@
 //! How one thread wakes another: each thread that sleeps has a descriptor of its own for that.
 
 use crate::errno::Result;
+use crate::sync::Shared;
 use crate::sys::bell::Bell;
+use crate::sys::park::Parking;
 use crate::sys::process;
-use std::cell::RefCell;
+use crate::sys::thread_end::AtThreadEnd;
+use std::ffi::c_void;
 use std::os::fd::RawFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Of one thread.
@@ -18,19 +20,27 @@ pub struct Waker {
 }
 
 thread_local! {
-    static OWN: RefCell<Option<Arc<Waker>>> = const { RefCell::new(None) };
+    static OWN: Parking<Shared<Waker>> = const { Parking::new() };
 }
 
-/// The calling thread's. Its descriptor is opened when it is first needed and closed with the thread.
-pub fn own() -> Result<Arc<Waker>> {
-    let generation = process::generation();
-    let existing = OWN.try_with(|own| own.borrow().clone()).ok().flatten();
-    if let Some(waker) = existing.filter(|waker| waker.generation == generation) {
-        return Ok(waker);
-    }
-    let waker = Arc::new(Waker { bell: Bell::new()?, rung: AtomicBool::new(false), generation });
-    let _ = OWN.try_with(|own| own.replace(Some(Arc::clone(&waker))));
-    Ok(waker)
+static AT_END: AtThreadEnd = AtThreadEnd::new(end);
+
+unsafe extern "C" fn end(_: *mut c_void) {
+    OWN.with(Parking::end);
+}
+
+/// The calling thread's. Its descriptor is opened when it is first needed and closed with the thread. ENOMEM or EMFILE
+/// without the means for that.
+pub fn own() -> Result<Shared<Waker>> {
+    OWN.with(|own| {
+        let generation = process::generation();
+        let waker = match own.take().filter(|waker| waker.generation == generation) {
+            Some(waker) => waker,
+            None => Shared::try_new(Waker { bell: Bell::new()?, rung: AtomicBool::new(false), generation })?,
+        };
+        drop(own.park(Shared::clone(&waker), &AT_END)?);
+        Ok(waker)
+    })
 }
 
 impl Waker {

@@ -94,10 +94,9 @@ impl Greeting {
         let flags = FLAG_MAPPINGS | if big_endian { FLAG_BIG_ENDIAN } else { 0 };
         let head = [VERSION, flags, high, low, 0, 0, 0, to_scale(self.mappings)];
         let mut bytes = [0; GREETING];
-        let parts =
-            head.iter().chain(&self.list.on_wire()).chain(&self.room.on_wire()).copied().collect::<Vec<u8>>();
-        for (place, byte) in bytes.iter_mut().zip(parts) {
-            *place = byte;
+        let (list, room) = (self.list.on_wire(), self.room.on_wire());
+        for (place, byte) in bytes.iter_mut().zip(head.iter().chain(&list).chain(&room)) {
+            *place = *byte;
         }
         bytes
     }

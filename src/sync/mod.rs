@@ -13,8 +13,11 @@ mod numbers;
 mod shared;
 #[allow(unsafe_code, reason = "a look-up without a lock")]
 mod table;
+#[allow(unsafe_code, reason = "memory that is counted")]
+mod weak;
 
 pub use lock::{Condition, Lock};
 pub use numbers::Numbers;
 pub use shared::Shared;
 pub use table::{Key, Table};
+pub use weak::Weak;

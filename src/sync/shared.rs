@@ -10,17 +10,21 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// One of the references to a value, which is dropped with the last one.
-pub struct Shared<T>(NonNull<Counted<T>>);
+pub struct Shared<T>(pub(super) NonNull<Counted<T>>);
 
 /// The value comes first: its address stands for the whole.
 #[repr(C)]
-struct Counted<T> {
+pub(super) struct Counted<T> {
     value: T,
-    references: AtomicUsize,
+    pub references: AtomicUsize,
+    /// References of the kind `Weak`, and one for all others together. The memory goes with the last of these.
+    pub weak: AtomicUsize,
 }
 
 /// More references than memory has room for: somebody forgets them in a loop.
-const MOST: usize = isize::MAX as usize;
+pub(super) const MOST: usize = isize::MAX as usize;
+/// Nobody can make a reference of the kind `Weak` while that is their count.
+pub(super) const LOCKED: usize = usize::MAX;
 
 // SAFETY: as for Arc: references may be used, and the last one dropped, in any thread.
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
@@ -34,7 +38,9 @@ impl<T> Shared<T> {
         let place = unsafe { alloc(Layout::new::<Counted<T>>()) };
         let place = NonNull::new(place.cast::<Counted<T>>()).ok_or(Errno::ENOMEM)?;
         // SAFETY: the memory is new, and of that layout.
-        unsafe { place.write(Counted { value, references: AtomicUsize::new(1) }) };
+        unsafe {
+            place.write(Counted { value, references: AtomicUsize::new(1), weak: AtomicUsize::new(1) });
+        }
         Ok(Shared(place))
     }
 
@@ -75,13 +81,25 @@ impl<T> Shared<T> {
         Shared::clone(&reference)
     }
 
-    /// The value, if this is the only reference.
+    /// How many references there are, which may be others already.
+    pub fn references(reference: &Shared<T>) -> usize {
+        reference.counted().references.load(Ordering::Relaxed)
+    }
+
+    /// The value, if this is the only reference of either kind.
     pub fn only(reference: &mut Shared<T>) -> Option<&mut T> {
-        // SAFETY: a value with a reference is alive.
-        let references = unsafe { &(*reference.0.as_ptr()).references };
+        let Counted { references, weak, .. } = reference.counted();
+        weak.compare_exchange(1, LOCKED, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        let is_only = references.load(Ordering::Acquire) == 1;
+        weak.store(1, Ordering::Release);
         // SAFETY: nobody else has a reference, nor can get one while this is borrowed; what the last one that was
         // dropped did is seen.
-        (references.load(Ordering::Acquire) == 1).then(|| unsafe { &mut (*reference.0.as_ptr()).value })
+        is_only.then(|| unsafe { &mut (*reference.0.as_ptr()).value })
+    }
+
+    pub(super) fn counted(&self) -> &Counted<T> {
+        // SAFETY: a value with a reference is alive.
+        unsafe { self.0.as_ref() }
     }
 }
 
@@ -98,10 +116,8 @@ impl<T> Deref for Shared<T> {
 impl<T> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Shared<T> {
-        // SAFETY: a value with a reference is alive.
-        let references = unsafe { &(*self.0.as_ptr()).references };
         // Whoever has a reference sees the value already: nothing needs to be ordered.
-        if references.fetch_add(1, Ordering::Relaxed) > MOST {
+        if self.counted().references.fetch_add(1, Ordering::Relaxed) > MOST {
             abort();
         }
         Shared(self.0)
@@ -111,9 +127,7 @@ impl<T> Clone for Shared<T> {
 impl<T> Drop for Shared<T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: a value with a reference is alive.
-        let references = unsafe { &(*self.0.as_ptr()).references };
-        if references.fetch_sub(1, Ordering::Release) == 1 {
+        if self.counted().references.fetch_sub(1, Ordering::Release) == 1 {
             // What others did to the value before they dropped theirs comes before its end.
             fence(Ordering::Acquire);
             // SAFETY: this was the last reference; the memory came from try_new().
@@ -127,10 +141,25 @@ impl<T> Drop for Shared<T> {
 /// Nobody has a reference.
 #[inline(never)]
 unsafe fn end<T>(place: NonNull<Counted<T>>) {
-    // SAFETY: the caller's promise; the layout is that of try_new().
+    // SAFETY: the caller's promise; the others together have one of the kind `Weak`.
     unsafe {
-        place.drop_in_place();
-        dealloc(place.as_ptr().cast(), Layout::new::<Counted<T>>());
+        (&raw mut (*place.as_ptr()).value).drop_in_place();
+        release(place);
+    }
+}
+
+/// Gives up a reference of the kind `Weak`.
+///
+/// # Safety
+///
+/// It was one, and is not used any more.
+pub(super) unsafe fn release<T>(place: NonNull<Counted<T>>) {
+    // SAFETY: the memory is there as long as there is such a reference.
+    let weak = unsafe { &(*place.as_ptr()).weak };
+    if weak.fetch_sub(1, Ordering::Release) == 1 {
+        fence(Ordering::Acquire);
+        // SAFETY: that was the last one; the layout is that of try_new().
+        unsafe { dealloc(place.as_ptr().cast(), Layout::new::<Counted<T>>()) };
     }
 }
 

@@ -14,6 +14,13 @@ pub fn read<'a>(path: &[u8], room: &'a mut [u8]) -> Result<&'a [u8]> {
     room.get(..length).ok_or(Errno::EIO)
 }
 
+/// The number that a file begins with, if it does; ENOENT and so on without the file.
+pub fn read_number(path: &[u8]) -> Result<Option<u32>> {
+    let mut room = [0; 32];
+    let text = std::str::from_utf8(read(path, &mut room)?).unwrap_or_default();
+    Ok(text.split_whitespace().next().and_then(|word| word.parse().ok()))
+}
+
 /// Whether there is anything in a folder.
 pub fn has_entries(path: &[u8]) -> Result<bool> {
     // SAFETY: the path ends with NUL. The folder is closed once; an entry is valid until then.
@@ -41,6 +48,8 @@ mod tests {
         let mut room = [0; 4];
         assert_eq!(read(b"/proc/sys/kernel/ostype", &mut room), Ok(&b"Linu"[..]));
         assert_eq!(read(b"/no such file", &mut room), Err(Errno::ENOENT));
+        assert!(read_number(b"/proc/sys/kernel/pid_max").unwrap().is_some());
+        assert_eq!(read_number(b"/proc/sys/kernel/ostype"), Ok(None));
         assert_eq!(has_entries(b"/proc/self"), Ok(true));
         assert_eq!(has_entries(b"/no such folder"), Err(Errno::ENOENT));
     }

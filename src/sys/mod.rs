@@ -21,6 +21,7 @@ pub mod netlink;
 pub mod nodes;
 pub mod number;
 pub mod pages;
+pub mod park;
 pub mod process;
 mod restart;
 pub mod stream;

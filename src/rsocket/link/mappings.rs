@@ -4,6 +4,7 @@
 use super::{Link, wire};
 use crate::errno::{Errno, Result};
 use crate::sys::iovec::Pieces;
+use crate::sys::memory;
 use crate::verbs::{Access, Registered, Remote};
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -42,7 +43,7 @@ impl Link {
         let access = if for_peer { Access::Peers } else { Access::Local };
         // SAFETY: the caller's promise; the domain is the device's, which the id keeps.
         let memory = unsafe { Registered::register(self.id.pd(), start, length, access)? };
-        mappings.0.push(Mapping { memory, offset, index, told: !for_peer });
+        memory::push(&mut mappings.0, Mapping { memory, offset, index, told: !for_peer })?;
         self.has_untold.store(true, Ordering::Release);
         drop(mappings);
         // Without room now it is told before the next data.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! What a thread owns while it sleeps. A thread that is cancelled runs no destructors of its stack, but what it calls at
+//! its very end; so what it owns is parked in thread-local storage.
+
+use super::thread_end::AtThreadEnd;
+use crate::errno::{Errno, Result};
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::thread::LocalKey;
+
+/// A thread's place for one kind of things that it owns.
+///
+/// It is not left to the language to end them with the thread: remembering that takes memory, and without memory it ends
+/// the process.
+pub struct Parking<T> {
+    parked: Cell<Option<ManuallyDrop<T>>>,
+    /// Whether the thread will call [`Parking::end`].
+    remembers: Cell<bool>,
+}
+
+impl<T> Default for Parking<T> {
+    fn default() -> Self {
+        Parking::new()
+    }
+}
+
+impl<T> Parking<T> {
+    /// With nothing in it.
+    pub const fn new() -> Parking<T> {
+        Parking { parked: Cell::new(None), remembers: Cell::new(false) }
+    }
+
+    /// For the end of the thread: nothing is left.
+    pub fn end(&self) {
+        self.remembers.set(false);
+        drop(self.take());
+    }
+
+    /// What is parked, which is the caller's then.
+    pub fn take(&self) -> Option<T> {
+        self.parked.take().map(ManuallyDrop::into_inner)
+    }
+
+    /// Parks it, in place of what is there, if anything.
+    ///
+    /// `at_end` is what calls [`Parking::end`]. ENOMEM without memory to remember that.
+    pub fn park(&self, own: T, at_end: &AtThreadEnd) -> Result<Option<T>> {
+        if !self.remembers.get() {
+            at_end.remember()?;
+            self.remembers.set(true);
+        }
+        Ok(self.parked.replace(Some(ManuallyDrop::new(own))).map(ManuallyDrop::into_inner))
+    }
+
+    /// Does `work`, in which the thread may be cancelled, while what it owns is parked. ENOMEM as for [`Parking::park`];
+    /// ECANCELED if it was taken away meanwhile.
+    #[inline(always)]
+    pub fn during<R>(
+        storage: &'static LocalKey<Parking<T>>,
+        at_end: &AtThreadEnd,
+        own: T,
+        work: impl FnOnce() -> R,
+    ) -> Result<(T, R)> {
+        storage.with(|parking| {
+            // A signal handler may sleep on something of its own: what was parked before comes back afterwards.
+            let outer = parking.park(own, at_end)?;
+            let outer = outer.map(ManuallyDrop::new);
+            let result = work();
+            let own = parking.parked.replace(outer).ok_or(Errno::ECANCELED)?;
+            Ok((ManuallyDrop::into_inner(own), result))
+        })
+    }
+}
