@@ -5,7 +5,7 @@
 # sockets, whose rules they state.
 source /work/lab/guest/lib.sh
 
-PROGRAMS=(stream polling connecting options)
+PROGRAMS=(stream ending polling connecting options)
 
 rdma_up || exit 1
 trap rdma_down EXIT

@@ -4,6 +4,7 @@
 use super::ends::{READ_SHUT, WRITE_SHUT};
 use super::link::Link;
 use super::repoll;
+use super::service;
 use super::socket::{self, Socket, Stage};
 use super::wait::{self, Awaited};
 use super::wire::Message;
@@ -28,7 +29,10 @@ pub fn shutdown(number: RawFd, how: c_int) -> Result<()> {
         _ => return Err(Errno::EINVAL),
     };
     let link = socket.link().filter(|_| socket.stage() == Stage::Connected).ok_or(Errno::ENOTCONN)?;
-    uncancellable(|| end(&socket, link, bits));
+    uncancellable(|| {
+        end(&socket, link, bits);
+        service::tend(&socket);
+    });
     Ok(())
 }
 
@@ -58,8 +62,7 @@ impl Closing {
     /// Whether it has, or it is too late.
     pub fn is_done(&self, now: Instant) -> bool {
         let Some(link) = self.socket.link() else { return true };
-        // An event that is there has done its work.
-        self.socket.take_event_since(self.socket.waiters.taken());
+        self.socket.take_event_if_any();
         link.look_and_arm();
         now >= self.until || link.is_all_told()
     }
@@ -124,7 +127,8 @@ pub fn close(number: RawFd) -> Result<()> {
 /// Waits until the peer has everything; a socket that never waits leaves that to the thread. False if that goes on.
 fn linger_on(socket: &Shared<Socket>, patience: Duration, may_go_on: bool) -> bool {
     let until = Instant::now() + patience;
-    if socket.is_nonblocking() && may_go_on {
+    // Without memory for that it waits after all.
+    if socket.is_nonblocking() && may_go_on && service::settle_at_exit().is_ok() {
         uncancellable(|| {
             socket.release_number();
             socket.hub().close_later(Closing { socket: Shared::clone(socket), until });

@@ -5,6 +5,7 @@
 //! It begins with the first socket and ends a moment after the last. A forked child has none, and begins one of its own.
 
 use super::closing::Closing;
+use super::link::Link;
 use super::socket::Socket;
 use super::{accept, keepalive};
 use crate::cm::channel::Channel;
@@ -13,14 +14,14 @@ use crate::cm::get;
 use crate::cm::id::CmId;
 use crate::ctypes::{rdma_cm_event_type, rdma_conn_param};
 use crate::errno::Result;
-use crate::sync::{Lock, Shared, Weak};
+use crate::sync::{Condition, Lock, Shared, Weak};
 use crate::sys::bell::Bell;
 use crate::sys::descriptor::{self, Watch};
 use crate::sys::{memory, process, thread};
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long the thread waits for a next socket.
@@ -45,6 +46,9 @@ pub struct Hub {
     users: AtomicUsize,
     sockets: Lock<HashMap<u64, Weak<Socket>>>,
     tasks: Lock<Tasks>,
+    /// How many sockets say the rest by themselves, and who waits for that.
+    lingering: Lock<usize>,
+    settled: Condition,
     /// What the thread waits for; nobody else takes this.
     watches: Lock<Vec<Watch>>,
 }
@@ -55,6 +59,8 @@ struct Tasks {
     /// Listeners that have room for requests again.
     admitting: VecDeque<Weak<Socket>>,
     closing: VecDeque<Closing>,
+    /// Sockets that owe their peers something, and of which nobody may be looking.
+    tended: VecDeque<Weak<Socket>>,
     keeping_alive: VecDeque<Weak<Socket>>,
 }
 
@@ -144,6 +150,8 @@ impl Hub {
             users: AtomicUsize::new(0),
             sockets: Lock::default(),
             tasks: Lock::default(),
+            lingering: Lock::new(0),
+            settled: Condition::new(),
             watches: Lock::new(watches),
         })
         .inspect_err(|_| Channel::destroy(&channel))
@@ -168,6 +176,7 @@ impl Hub {
         let count = sockets.len() + 1;
         tasks.admitting.try_reserve(count)?;
         tasks.closing.try_reserve(count)?;
+        tasks.tended.try_reserve(count)?;
         tasks.keeping_alive.try_reserve(count)?;
         drop(tasks);
         sockets.insert(socket.id().uid(), Weak::to(socket));
@@ -195,6 +204,7 @@ impl Hub {
 
     /// The socket says the rest by itself.
     pub fn close_later(&self, closing: Closing) {
+        *self.lingering.lock() += 1;
         self.add(|tasks| tasks.closing.push_back(closing));
     }
 
@@ -285,6 +295,9 @@ impl Hub {
             |tasks| &mut tasks.closing,
             |closing| {
                 if closing.is_done(now) {
+                    drop(closing);
+                    *self.lingering.lock() -= 1;
+                    self.settled.wake_all();
                     return None;
                 }
                 sooner(closing.until());
@@ -292,6 +305,24 @@ impl Hub {
                     sooner(now + SOON);
                 }
                 Some(closing)
+            },
+        );
+        self.each(
+            |tasks| &mut tasks.tended,
+            |weak| {
+                let socket = weak.upgrade()?;
+                socket.is_tended.store(false, Ordering::SeqCst);
+                let link = socket.link()?;
+                socket.take_event_if_any();
+                link.look_and_arm();
+                if !link.is_behind() || socket.is_tended.swap(true, Ordering::SeqCst) {
+                    return None;
+                }
+                // Whoever else waits there takes the event, but may leave before there is one.
+                if memory::push(watches, descriptor::readable(link.descriptor())).is_err() {
+                    sooner(now + SOON);
+                }
+                Some(weak)
             },
         );
         self.each(
@@ -303,6 +334,31 @@ impl Hub {
         );
         next.map(|next| next.saturating_duration_since(now))
     }
+}
+
+/// If the socket owes its peer something that there is no room for now, the thread tells it: the application may make no
+/// further call.
+pub fn tend(socket: &Shared<Socket>) {
+    if socket.link().is_some_and(Link::is_behind) && !socket.is_tended.swap(true, Ordering::SeqCst) {
+        socket.hub().add(|tasks| put(&mut tasks.tended, socket));
+    }
+}
+
+/// The process ends normally only after its sockets have said the rest. ENOMEM without memory to remember that.
+pub fn settle_at_exit() -> Result<()> {
+    static REMEMBERED: AtomicBool = AtomicBool::new(false);
+    if REMEMBERED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    process::at_exit(settle).inspect(|()| REMEMBERED.store(true, Ordering::Relaxed))
+}
+
+extern "C" fn settle() {
+    let hub = match &*RUNNING.lock() {
+        Some(now) if now.generation == process::generation() => Shared::clone(&now.hub),
+        _ => return,
+    };
+    drop(hub.settled.wait_while(hub.lingering.lock(), |lingering| *lingering > 0));
 }
 
 /// Once, and without those that are gone: so there is always room.

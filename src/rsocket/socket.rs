@@ -89,6 +89,8 @@ pub struct Socket {
     listening: OnceLock<Listening>,
     /// The one whose request made it.
     listener: OnceLock<Weak<Socket>>,
+    /// The thread looks after what it owes the peer.
+    pub is_tended: AtomicBool,
     /// Held while the stage changes.
     pub attempt: Lock<Attempt>,
     // Ends last: the thread behind it may go with it.
@@ -161,6 +163,7 @@ impl Socket {
             link: OnceLock::new(),
             listening: OnceLock::new(),
             listener: OnceLock::new(),
+            is_tended: AtomicBool::new(false),
             attempt: Lock::default(),
             member,
         }

@@ -3,6 +3,7 @@
 
 use super::ends::WRITE_SHUT;
 use super::link::{FIRST_CHUNK, Link};
+use super::service;
 use super::socket::{self, Socket, Stage};
 use super::wait::{self, Awaited, Deadline};
 use crate::errno::{Errno, Result};
@@ -33,6 +34,7 @@ fn run(
         let (done, result) = uncancellable(|| {
             let stepped = step(&socket);
             socket.attend();
+            service::tend(&socket);
             stepped
         });
         let awaited = match result {

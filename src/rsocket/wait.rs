@@ -231,6 +231,15 @@ impl Socket {
         }
     }
 
+    /// Takes an event if there is one, and nobody else is about to.
+    pub fn take_event_if_any(&self) {
+        let seen = self.waiters.taken();
+        let mut watch = [descriptor::readable(self.watched())];
+        if descriptor::poll(&mut watch, Some(Duration::ZERO)) == Ok(1) {
+            self.take_event_since(seen);
+        }
+    }
+
     /// Takes an event that was seen, unless another thread has or is about to.
     pub fn take_event_since(&self, seen: u32) {
         if let Some(link) = self.link()

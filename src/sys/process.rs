@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! The process: told from the one that forked it, and what it is short of.
 
-use crate::errno::Errno;
+use crate::errno::{Errno, Result};
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
 use std::sync::Once;
@@ -15,6 +15,12 @@ pub fn at_fork(prepare: Option<AtFork>, parent: Option<AtFork>, child: Option<At
     // SAFETY: the functions stay where they are, since the library is never unmapped. Without memory nothing is
     // registered.
     unsafe { libc::pthread_atfork(prepare, parent, child) };
+}
+
+/// Has the process call `end` when it ends normally. ENOMEM without memory to remember that.
+pub fn at_exit(end: extern "C" fn()) -> Result<()> {
+    // SAFETY: the function stays where it is, since the library is never unmapped.
+    if unsafe { libc::atexit(end) } == 0 { Ok(()) } else { Err(Errno::ENOMEM) }
 }
 
 static FORKS: AtomicU32 = AtomicU32::new(0);

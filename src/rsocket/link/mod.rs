@@ -97,6 +97,7 @@ pub struct Link {
     progress: Lock<Progress>,
     mappings: Lock<Mappings>,
     has_untold: AtomicBool,
+    is_behind: AtomicBool,
     // In this order they end, after the queue pair.
     send_memory: Registered,
     shared_memory: Registered,
@@ -173,6 +174,7 @@ impl Link {
             progress: Lock::default(),
             mappings: Lock::default(),
             has_untold: AtomicBool::new(false),
+            is_behind: AtomicBool::new(false),
             send_memory,
             shared_memory,
             completions,
@@ -217,6 +219,13 @@ impl Link {
     /// Whether the device needs one RDMA read for a handshake.
     pub fn is_by_message(&self) -> bool {
         self.by_message
+    }
+
+    /// Whether the peer is to be told something for which there is no room before earlier such sends are done. That is
+    /// seen only when somebody looks.
+    #[inline]
+    pub fn is_behind(&self) -> bool {
+        self.is_behind.load(Ordering::Relaxed)
     }
 
     /// Whether only the peer has ended its direction.

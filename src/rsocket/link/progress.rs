@@ -6,7 +6,7 @@ use crate::ctypes::{
     IBV_WC_RETRY_EXC_ERR, IBV_WC_SUCCESS, IBV_WC_WITH_IMM, IBV_WC_WR_FLUSH_ERR, ibv_wc_status,
 };
 use crate::errno::{Errno, Result};
-use crate::rsocket::ends::{PEER_GONE, PEER_SHUT, WRITE_SHUT};
+use crate::rsocket::ends::{PEER_GONE, PEER_SHUT};
 use crate::rsocket::wire::Entry;
 use crate::verbs::{Completion, Data, Post, Remote};
 use std::mem::MaybeUninit;
@@ -144,8 +144,7 @@ impl Link {
                 self.ends.set(PEER_SHUT | PEER_GONE);
             }
             Message::Shutdown => {
-                let gone = if self.ends.any(WRITE_SHUT) { PEER_GONE } else { 0 };
-                self.ends.set(PEER_SHUT | gone);
+                self.ends.set(PEER_SHUT);
             }
             Message::Mapped(_) | Message::KeepAlive => {}
         }
@@ -188,30 +187,41 @@ impl Link {
 
     /// Tells the peer what it is to know.
     pub(super) fn keep_up(&self, progress: &mut Progress) {
-        if progress.ended || self.ends.is_over() {
-            return;
+        let is_behind = !self.catch_up(progress);
+        if self.is_behind() != is_behind {
+            self.is_behind.store(is_behind, Ordering::SeqCst);
         }
-        if let Some(message) = progress.owed {
-            if progress.free() == 0 {
-                return;
+    }
+
+    /// False if there was no room to tell all.
+    fn catch_up(&self, progress: &mut Progress) -> bool {
+        while !progress.ended && !self.ends.is_over() && self.owes(progress) {
+            if progress.free() < if self.by_message { 2 } else { 1 } {
+                return false;
             }
-            progress.owed = None;
-            progress.ended = message == Message::Disconnect;
-            self.tell(progress, Remote { address: 0, key: 0 }, None, message, true);
-            return;
+            match progress.owed.take() {
+                Some(message) => {
+                    progress.ended = message == Message::Disconnect;
+                    self.tell(progress, Remote { address: 0, key: 0 }, None, message, true);
+                }
+                None => self.grant(progress),
+            }
         }
+        true
+    }
+
+    fn owes(&self, progress: &Progress) -> bool {
         let unknown = progress.messages.wrapping_sub(progress.credited);
-        let owes_room = self.owes_room();
-        if !owes_room && unknown < u32::from(self.sizes.receive_queue) / 2 {
-            return;
-        }
+        let owes_credits = self.owes_room() || unknown >= u32::from(self.sizes.receive_queue) / 2;
+        progress.owed.is_some() || (owes_credits && self.peer.get().is_some())
+    }
+
+    /// Tells how many messages there is room for, and of half a buffer if that is free.
+    fn grant(&self, progress: &mut Progress) {
         let Some(peer) = self.peer.get() else { return };
-        if progress.free() < if self.by_message && owes_room { 2 } else { 1 } {
-            return;
-        }
         progress.credited = progress.messages;
         let limit = progress.messages.wrapping_add(self.sizes.receive_queue.into()) as u16;
-        if !owes_room {
+        if !self.owes_room() {
             self.tell(progress, Remote { address: 0, key: 0 }, None, Message::Credits(limit), false);
             return;
         }
