@@ -46,6 +46,11 @@ impl<T> Weak<T> {
         one.0 == other.0
     }
 
+    /// Whether it is to the value of the reference.
+    pub fn is_to(&self, reference: &Shared<T>) -> bool {
+        self.0 == reference.0
+    }
+
     /// Whether the value is gone.
     pub fn is_gone(&self) -> bool {
         self.references().load(Ordering::Relaxed) == 0

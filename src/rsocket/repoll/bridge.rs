@@ -5,11 +5,11 @@
 use super::member::Member;
 use crate::errno::{Errno, Result};
 use crate::rsocket::socket::Socket;
-use crate::sync::Lock;
+use crate::sync::{Lock, Shared};
 use crate::sys::bell::Bell;
+use crate::sys::memory;
 use libc::{EPOLLET, EPOLLEXCLUSIVE, POLLIN, POLLRDNORM, c_short};
 use std::os::fd::RawFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The counter for one choice of events.
@@ -31,7 +31,7 @@ impl Bridge {
 }
 
 struct Entry {
-    bridge: Arc<Bridge>,
+    bridge: Shared<Bridge>,
     users: usize,
     /// Users that want to know of what comes while something is there already.
     restless: usize,
@@ -47,7 +47,7 @@ struct Inside {
     /// The completion channel, once it is of use.
     channel: Option<RawFd>,
     entries: Vec<Entry>,
-    members: Vec<Arc<Member>>,
+    members: Vec<Shared<Member>>,
 }
 
 /// Those of one socket.
@@ -65,32 +65,33 @@ fn is_restless(events: u32) -> bool {
 
 impl Inside {
     /// One more user of the bridge for these events.
-    fn take(&mut self, interests: c_short, events: u32) -> Result<Arc<Bridge>> {
+    fn take(&mut self, interests: c_short, events: u32) -> Result<Shared<Bridge>> {
         let found = self.entries.iter().position(|entry| entry.bridge.interests == interests);
         let position = match found {
             Some(position) => position,
             None => {
-                let bridge = Arc::new(Bridge { bell: Bell::new()?, interests });
-                self.entries.push(Entry {
-                    bridge,
+                let entry = Entry {
+                    bridge: Shared::try_new(Bridge { bell: Bell::new()?, interests })?,
                     users: 0,
                     restless: 0,
                     is_rung: false,
                     found: 0,
                     mark: Mark::default(),
-                });
+                };
+                memory::push(&mut self.entries, entry)?;
                 self.entries.len() - 1
             }
         };
         let entry = self.entries.get_mut(position).ok_or(Errno::ENOMEM)?;
         entry.users += 1;
         entry.restless += usize::from(is_restless(events));
-        Ok(Arc::clone(&entry.bridge))
+        Ok(Shared::clone(&entry.bridge))
     }
 
     /// Ends [`Inside::take`].
-    fn give(&mut self, bridge: &Arc<Bridge>, events: u32) {
-        let Some(position) = self.entries.iter().position(|entry| Arc::ptr_eq(&entry.bridge, bridge)) else {
+    fn give(&mut self, bridge: &Shared<Bridge>, events: u32) {
+        let Some(position) = self.entries.iter().position(|entry| Shared::is_same(&entry.bridge, bridge))
+        else {
             return;
         };
         if let Some(entry) = self.entries.get_mut(position) {
@@ -180,10 +181,10 @@ impl Socket {
     /// The member waits for the socket.
     pub(super) fn join(
         &self,
-        member: &Arc<Member>,
+        member: &Shared<Member>,
         interests: c_short,
         events: u32,
-        enter: impl FnOnce(&Arc<Bridge>) -> Result<()>,
+        enter: impl FnOnce(&Shared<Bridge>) -> Result<()>,
     ) -> Result<()> {
         let mut inside = self.bridges.inside.lock();
         if inside.is_closed {
@@ -206,16 +207,16 @@ impl Socket {
             self.bridges.any.store(!inside.members.is_empty(), Ordering::SeqCst);
             return Err(error);
         }
-        inside.members.push(Arc::clone(member));
+        inside.members.push(Shared::clone(member));
         Ok(())
     }
 
     /// A member waits for other events from now on.
     pub(super) fn join_other(
         &self,
-        from: (&Arc<Bridge>, u32),
+        from: (&Shared<Bridge>, u32),
         to: (c_short, u32),
-        enter: impl FnOnce(&Arc<Bridge>) -> Result<()>,
+        enter: impl FnOnce(&Shared<Bridge>) -> Result<()>,
     ) -> Result<()> {
         let mut inside = self.bridges.inside.lock();
         let bridge = inside.take(to.0, to.1)?;
@@ -230,25 +231,23 @@ impl Socket {
     }
 
     /// Ends [`Socket::join`].
-    pub(super) fn part(&self, member: &Arc<Member>, bridge: &Arc<Bridge>, events: u32) {
+    pub(super) fn part(&self, member: &Shared<Member>, bridge: &Shared<Bridge>, events: u32) {
         let mut inside = self.bridges.inside.lock();
-        let Some(position) = inside.members.iter().position(|other| Arc::ptr_eq(other, member)) else {
-            return;
-        };
-        inside.members.swap_remove(position);
+        if let Some(position) = inside.members.iter().position(|other| Shared::is_same(other, member)) {
+            inside.members.swap_remove(position);
+        }
         inside.give(bridge, events);
         self.bridges.any.store(!inside.members.is_empty(), Ordering::SeqCst);
     }
 
     /// The number means nothing any more: the socket is in no set from now on.
     pub fn leave_sets(&self) {
-        let members = {
+        loop {
             let mut inside = self.bridges.inside.lock();
             inside.is_closed = true;
-            inside.members.clone()
-        };
-        for member in members {
-            member.close();
+            let Some(member) = inside.members.pop() else { return };
+            drop(inside);
+            Member::close(&member);
         }
     }
 }

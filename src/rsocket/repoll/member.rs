@@ -8,13 +8,13 @@ use super::Set;
 use super::bridge::Bridge;
 use crate::errno::{Errno, Result};
 use crate::rsocket::socket::Socket;
-use crate::sync::{Key, Lock, Table};
+use crate::sync::{Key, Lock, Shared, Table, Weak};
 use crate::sys::descriptor;
 use crate::sys::epoll::{self, Change, Event};
 use libc::{EPOLLET, EPOLLEXCLUSIVE, EPOLLIN, EPOLLONESHOT, EPOLLOUT, EPOLLRDNORM, POLLNVAL, c_short};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::RawFd;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::OnceLock;
 
 static PLACES: Table<Place> = Table::new();
 
@@ -22,9 +22,9 @@ static PLACES: Table<Place> = Table::new();
 #[derive(Clone)]
 pub enum Place {
     /// A member's counter.
-    Bridge(Arc<Member>),
+    Bridge(Shared<Member>),
     /// The completion channel of a member's socket.
-    Channel(Arc<Member>),
+    Channel(Shared<Member>),
     /// What is no member any more.
     Gone,
     /// Another descriptor: the application's event.
@@ -50,7 +50,7 @@ pub fn of(word: u64) -> Place {
 struct Wanted {
     events: u32,
     data: u64,
-    bridge: Arc<Bridge>,
+    bridge: Shared<Bridge>,
     /// An event was told since the application last said what it waits for.
     is_told: bool,
 }
@@ -80,20 +80,20 @@ fn interests(events: u32) -> c_short {
 
 impl Member {
     /// The socket comes into the set.
-    pub fn create(set: &Arc<Set>, socket: &Arc<Socket>, event: Event) -> Result<Arc<Member>> {
-        let member = Arc::new(Member {
-            set: Arc::downgrade(set),
+    pub fn create(set: &Shared<Set>, socket: &Shared<Socket>, event: Event) -> Result<Shared<Member>> {
+        let member = Shared::try_new(Member {
+            set: Weak::to(set),
             set_number: set.number,
-            socket: Arc::downgrade(socket),
+            socket: Weak::to(socket),
             socket_number: socket.number(),
             keys: OnceLock::new(),
             wanted: Lock::new(None),
-        });
-        let place = |place: fn(Arc<Member>) -> Place| -> Result<Key> {
+        })?;
+        let place = |place: fn(Shared<Member>) -> Place| -> Result<Key> {
             let mut given = None;
             PLACES.insert_with(|key| {
                 given = Some(key);
-                Ok(place(Arc::clone(&member)))
+                Ok(place(Shared::clone(&member)))
             })?;
             given.ok_or(Errno::ENOMEM)
         };
@@ -104,21 +104,21 @@ impl Member {
         let _ = member.keys.set(keys);
         let Event { events, u64: data } = event;
         let entered = socket.join(&member, interests(events), events, |bridge| {
-            let wanted = Wanted { events, data, bridge: Arc::clone(bridge), is_told: false };
+            let wanted = Wanted { events, data, bridge: Shared::clone(bridge), is_told: false };
             let mut place = member.wanted.lock();
             epoll::change(set.number, Change::Add, bridge.fd(), kernel_event(events, bridge_key))?;
             *place = Some(wanted);
             Ok(())
         });
-        entered.map(|()| Arc::clone(&member)).inspect_err(|_| {
+        entered.map(|()| Shared::clone(&member)).inspect_err(|_| {
             let _ = epoll::remove(set.number, socket.number());
             member.vanish();
         })
     }
 
     /// Whether it is this socket, not one that had the number before.
-    pub fn is_of(&self, socket: &Arc<Socket>) -> bool {
-        std::ptr::eq(self.socket.as_ptr(), Arc::as_ptr(socket))
+    pub fn is_of(&self, socket: &Shared<Socket>) -> bool {
+        self.socket.is_to(socket)
     }
 
     fn bridge_key(&self) -> Result<Key> {
@@ -152,13 +152,13 @@ impl Member {
         if wanted.events & EPOLLEXCLUSIVE as u32 != 0 {
             return Err(Errno::EINVAL);
         }
-        let before = (Arc::clone(&wanted.bridge), wanted.events);
+        let before = (Shared::clone(&wanted.bridge), wanted.events);
         drop(place);
         socket.join_other((&before.0, before.1), (interests(events), events), |bridge| {
             let mut place = self.wanted.lock();
-            let next = Wanted { events, data, bridge: Arc::clone(bridge), is_told: false };
+            let next = Wanted { events, data, bridge: Shared::clone(bridge), is_told: false };
             let event = kernel_event(events, key);
-            if Arc::ptr_eq(bridge, &before.0) {
+            if Shared::is_same(bridge, &before.0) {
                 epoll::change(self.set_number, Change::Modify, bridge.fd(), event)?;
             } else {
                 epoll::remove(self.set_number, before.0.fd())?;
@@ -180,7 +180,7 @@ impl Member {
         let (bridge, data) = {
             let place = self.wanted.lock();
             let wanted = place.as_ref()?;
-            (Arc::clone(&wanted.bridge), wanted.data)
+            (Shared::clone(&wanted.bridge), wanted.data)
         };
         let found = socket.ready(bridge.interests());
         if found & POLLNVAL != 0 {
@@ -216,24 +216,24 @@ impl Member {
     }
 
     /// It is no member any more.
-    pub fn leave(self: &Arc<Member>) {
-        let wanted = self.wanted.lock().take();
+    pub fn leave(member: &Shared<Member>) {
+        let wanted = member.wanted.lock().take();
         if let Some(wanted) = wanted {
-            let _ = epoll::remove(self.set_number, wanted.bridge.fd());
-            let _ = epoll::remove(self.set_number, self.socket_number);
-            if let Some(socket) = self.socket.upgrade() {
-                socket.part(self, &wanted.bridge, wanted.events);
+            let _ = epoll::remove(member.set_number, wanted.bridge.fd());
+            let _ = epoll::remove(member.set_number, member.socket_number);
+            if let Some(socket) = member.socket.upgrade() {
+                socket.part(member, &wanted.bridge, wanted.events);
             }
         }
-        self.vanish();
+        member.vanish();
     }
 
     /// Its socket is closed.
-    pub fn close(self: &Arc<Member>) {
-        if let Some(set) = self.set.upgrade() {
-            set.forget(self.socket_number, self);
+    pub fn close(member: &Shared<Member>) {
+        if let Some(set) = member.set.upgrade() {
+            set.forget(member.socket_number, member);
         }
-        self.leave();
+        Member::leave(member);
     }
 
     fn vanish(&self) {

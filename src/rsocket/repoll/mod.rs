@@ -13,24 +13,23 @@ mod member;
 
 pub use bridge::Bridges;
 
-use super::park::parked;
 use super::socket::{self, Socket};
 use crate::errno::{Errno, Result};
-use crate::sync::{Lock, Numbers};
+use crate::sync::{Lock, Numbers, Shared};
 use crate::sys::epoll::{self, Event};
+use crate::sys::park::Parking;
 use crate::sys::thread::uncancellable;
+use crate::sys::thread_end::AtThreadEnd;
 use crate::sys::{descriptor, device, process};
 use member::{Member, Place};
-use std::cell::Cell;
 use std::collections::HashMap;
-use std::ffi::c_int;
-use std::os::fd::{IntoRawFd, RawFd};
-use std::sync::Arc;
+use std::ffi::{c_int, c_void};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The sets of this process by their numbers, which are descriptors.
-static SETS: Numbers<Arc<Set>> = Numbers::new();
+static SETS: Numbers<Shared<Set>> = Numbers::new();
 
 /// See the module.
 pub struct Set {
@@ -39,26 +38,29 @@ pub struct Set {
     generation: u32,
     is_closed: AtomicBool,
     /// Its sockets by their numbers.
-    members: Lock<HashMap<RawFd, Arc<Member>>>,
+    members: Lock<HashMap<RawFd, Shared<Member>>>,
 }
 
 /// Makes a set. EINVAL for unknown flags.
 pub fn create(flags: c_int) -> Result<RawFd> {
-    let number = epoll::create(flags)?.into_raw_fd();
-    let set = Set {
-        number,
-        generation: process::generation(),
-        is_closed: AtomicBool::new(false),
-        members: Lock::default(),
-    };
-    let before = uncancellable(|| SETS.insert(number as u32, Arc::new(set)));
-    // A set that had the number before was closed by close(2), not by rclose().
-    drop(before.inspect_err(|_| device::close(number))?);
-    Ok(number)
+    uncancellable(|| {
+        let descriptor = epoll::create(flags)?;
+        let number = descriptor.as_raw_fd();
+        let set = Shared::try_new(Set {
+            number,
+            generation: process::generation(),
+            is_closed: AtomicBool::new(false),
+            members: Lock::default(),
+        })?;
+        // A set that had the number before was closed by close(2), not by rclose().
+        drop(SETS.insert(number as u32, set)?);
+        let _ = descriptor.into_raw_fd();
+        Ok(number)
+    })
 }
 
 /// The set of a number, if there is one. EPERM if it belongs to the parent of this process.
-fn find(number: RawFd) -> Result<Option<Arc<Set>>> {
+fn find(number: RawFd) -> Result<Option<Shared<Set>>> {
     match u32::try_from(number).ok().and_then(|number| SETS.get(number)) {
         Some(set) if set.generation != process::generation() => Err(Errno::EPERM),
         found => Ok(found),
@@ -86,7 +88,7 @@ pub unsafe fn control(number: RawFd, operation: c_int, fd: RawFd, event: *mut Ev
         return Err(Errno::EPERM);
     }
     uncancellable(|| match operation {
-        libc::EPOLL_CTL_ADD => set.add(&socket, event?),
+        libc::EPOLL_CTL_ADD => Set::add(&set, &socket, event?),
         libc::EPOLL_CTL_MOD => set.modify(&socket, event?),
         libc::EPOLL_CTL_DEL => set.remove(&socket),
         _ => Err(Errno::EINVAL),
@@ -94,7 +96,13 @@ pub unsafe fn control(number: RawFd, operation: c_int, fd: RawFd, event: *mut Ev
 }
 
 thread_local! {
-    static PARKED: Cell<Option<Arc<Set>>> = const { Cell::new(None) };
+    static PARKED: Parking<Shared<Set>> = const { Parking::new() };
+}
+
+static AT_END: AtThreadEnd = AtThreadEnd::new(end);
+
+unsafe extern "C" fn end(_: *mut c_void) {
+    PARKED.with(Parking::end);
 }
 
 /// Waits until something is ready, and says how many events there are. None stands for no limit. EINTR after a signal.
@@ -111,7 +119,8 @@ pub unsafe fn wait(number: RawFd, events: *mut Event, most: c_int, limit: Option
     let mut left = limit;
     loop {
         // SAFETY: the caller's promise.
-        let (back, ready) = parked(&PARKED, set, || unsafe { epoll::wait(number, events, most, left) })?;
+        let wait = || unsafe { epoll::wait(number, events, most, left) };
+        let (back, ready) = Parking::during(&PARKED, &AT_END, set, wait)?;
         set = back;
         let ready = ready?;
         if ready == 0 {
@@ -160,7 +169,7 @@ pub fn close(number: RawFd) -> Result<()> {
             let mut members = set.members.lock();
             set.is_closed.store(true, Ordering::SeqCst);
             for (_, member) in members.drain() {
-                member.leave();
+                Member::leave(&member);
             }
         }
         device::close(number);
@@ -169,9 +178,9 @@ pub fn close(number: RawFd) -> Result<()> {
 }
 
 impl Set {
-    fn add(self: &Arc<Set>, socket: &Arc<Socket>, event: Event) -> Result<()> {
-        let mut members = self.members.lock();
-        if self.is_closed.load(Ordering::SeqCst) {
+    fn add(set: &Shared<Set>, socket: &Shared<Socket>, event: Event) -> Result<()> {
+        let mut members = set.members.lock();
+        if set.is_closed.load(Ordering::SeqCst) {
             return Err(Errno::EBADF);
         }
         let number = socket.number();
@@ -179,12 +188,12 @@ impl Set {
             return member.add_again(event);
         }
         members.try_reserve(1)?;
-        let member = Member::create(self, socket, event)?;
+        let member = Member::create(set, socket, event)?;
         drop(members.insert(number, member));
         Ok(())
     }
 
-    fn modify(&self, socket: &Arc<Socket>, event: Event) -> Result<()> {
+    fn modify(&self, socket: &Shared<Socket>, event: Event) -> Result<()> {
         if event.events & libc::EPOLLEXCLUSIVE as u32 != 0 {
             return Err(Errno::EINVAL);
         }
@@ -193,21 +202,21 @@ impl Set {
         member.ok_or(Errno::ENOENT)?.change(socket, event)
     }
 
-    fn remove(&self, socket: &Arc<Socket>) -> Result<()> {
+    fn remove(&self, socket: &Shared<Socket>) -> Result<()> {
         let mut members = self.members.lock();
         if !members.get(&socket.number()).is_some_and(|member| member.is_of(socket)) {
             return Err(Errno::ENOENT);
         }
         if let Some(member) = members.remove(&socket.number()) {
-            member.leave();
+            Member::leave(&member);
         }
         Ok(())
     }
 
     /// A socket that is closed is no member any more.
-    fn forget(&self, number: RawFd, closed: &Arc<Member>) {
+    fn forget(&self, number: RawFd, closed: &Shared<Member>) {
         let mut members = self.members.lock();
-        if members.get(&number).is_some_and(|member| Arc::ptr_eq(member, closed)) {
+        if members.get(&number).is_some_and(|member| Shared::is_same(member, closed)) {
             members.remove(&number);
         }
     }
