@@ -92,7 +92,7 @@ bool is_iwarp(const struct rdma_cm_id *id)
 	return id->verbs && id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
-bool has_route(const struct rdma_cm_id *id)
+bool is_route_resolved(const struct rdma_cm_id *id)
 {
 	return is_iwarp(id) ? !id->route.num_paths : id->route.num_paths == 1 && id->route.path_rec;
 }

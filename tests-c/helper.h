@@ -35,7 +35,7 @@ void check_empty(struct rdma_event_channel *channel);
 /* Whether its device speaks iWARP. */
 bool is_iwarp(const struct rdma_cm_id *id);
 /* Whether its route is resolved. With iWARP that has no path. */
-bool has_route(const struct rdma_cm_id *id);
+bool is_route_resolved(const struct rdma_cm_id *id);
 
 /* The kernel's ids of this program that are bound to the lab's device. */
 int count_kernel_ids(void);

@@ -179,7 +179,7 @@ static void resolved(void)
 	check(!id->route.path_rec, "a path before the route");
 	resolve_route();
 	observe_id("route resolved");
-	check(has_route(id), "no route");
+	check(is_route_resolved(id), "no route");
 	for (int i = 0; i < id->route.num_paths; i++)
 		observe_path(&id->route.path_rec[i]);
 	close_pair(channel, id);

@@ -62,7 +62,7 @@ static void tour_device(void)
 	check_ok(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
 	check_ok(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 2000));
 	check_ok(rdma_resolve_route(id, 2000));
-	check(id->verbs == devices[0] && has_route(id), "not resolved");
+	check(id->verbs == devices[0] && is_route_resolved(id), "not resolved");
 	check_fails(rdma_bind_addr(id, (struct sockaddr *)&address), EINVAL);
 	rdma_free_devices(devices);
 	check_ok(rdma_destroy_id(id));

@@ -38,7 +38,7 @@ static void *run_client(void *arg)
 	struct ibv_wc completion;
 
 	check(mr, "rdma_reg_msgs: %m");
-	check(id->qp && id->send_cq && has_route(id), "not ready");
+	check(id->qp && id->send_cq && is_route_resolved(id), "not ready");
 	check_ok(rdma_connect(id, NULL));
 	check_ok(rdma_post_send(id, NULL, message, sizeof(message), mr, IBV_SEND_SIGNALED));
 	check(rdma_get_send_comp(id, &completion) == 1 && completion.status == IBV_WC_SUCCESS, "send");
@@ -114,7 +114,7 @@ static void client_without_attributes(void)
 {
 	struct rdma_cm_id *id = create_endpoint(7499, 0, NULL);
 
-	check(!id->qp && !id->send_cq && has_route(id), "endpoint");
+	check(!id->qp && !id->send_cq && is_route_resolved(id), "endpoint");
 	check(rdma_get_dst_port(id) == htons(7499), "port");
 	create_qp(id);
 	check_fails(rdma_connect(id, NULL), ECONNREFUSED);

@@ -65,7 +65,7 @@ static void route_behind_a_user_event(void)
 	write_event(id, 4, 5);
 	check_ok(rdma_resolve_route(id, 2000));
 	check_answer(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
-	check(has_route(id), "no route");
+	check(is_route_resolved(id), "no route");
 	take_event(id->channel, id, 4, 5);
 	close_waiting(id);
 }
