@@ -54,6 +54,15 @@ extern "C" fn begin() {
     fork::adopt();
 }
 
+/// And ends with that, when the program exits.
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static END: extern "C" fn() = end;
+
+extern "C" fn end() {
+    sockets::close_all();
+}
+
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
     // SAFETY: always possible.

@@ -5,6 +5,7 @@ use crate::description::Kind;
 use crate::names::Name;
 use crate::rdma::{AF_IB, rbind, rclose, rlisten, rshutdown, rsocket};
 use crate::table::{self, Held};
+use crate::timeout::Deadline;
 use crate::{epoll, errno, fork, names, rdma, real, rules, settings, thread};
 use libc::{c_int, sockaddr, socklen_t};
 
@@ -82,6 +83,30 @@ pub fn leave_rdma(held: &Held) {
         epoll::move_to_kernel(held);
         table::redirect(held.key(), None, |_| ());
     });
+}
+
+/// How long all sockets together may take to deliver what was sent when the program exits, in ms.
+const EXIT_PATIENCE: c_int = 10_000;
+
+/// The program exits, and may have left to the kernel to close its sockets. Over RDMA nobody else would deliver what was
+/// sent, and tell the peers that this is the end and no failure.
+pub fn close_all() {
+    let own = || {
+        (0..table::end()).filter(|key| {
+            let description = table::description(*key);
+            description.is_some_and(|known| known.is_used() && known.is(Kind::Socket) && !known.is_foreign())
+        })
+    };
+    for socket in own() {
+        rdma::set_nonblocking(socket, false);
+        // SAFETY: numbers.
+        unsafe { rshutdown(socket, libc::SHUT_RDWR) };
+    }
+    let deadline = Deadline::after_ms(EXIT_PATIENCE);
+    for socket in own().take_while(|_| !deadline.is_over()) {
+        // SAFETY: numbers. Nobody is told any more.
+        unsafe { rclose(socket) };
+    }
 }
 
 #[unsafe(no_mangle)]

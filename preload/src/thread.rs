@@ -2,6 +2,7 @@
 //! What is known of the calling thread: whether it is inside librdmacm, whose own sockets are the kernel's; and what it
 //! holds, which is let go when it is cancelled.
 
+use crate::buffer::Header;
 use crate::real::{self, Start};
 use crate::table;
 use core::cell::Cell;
@@ -17,6 +18,7 @@ struct Thread {
     count: Cell<usize>,
     /// Keys, plus one.
     held: [Cell<c_int>; MOST],
+    buffers: Cell<*mut Header>,
 }
 
 /// The key of pthread_setspecific(), plus one.
@@ -39,8 +41,16 @@ unsafe extern "C" fn end(thread: *mut c_void) {
             table::release(held.get() - 1);
         }
     }
-    // SAFETY: as above.
-    unsafe { libc::free(thread) };
+    let mut next = state.buffers.get();
+    // SAFETY: buffers in the list are not freed yet; nor is the thread.
+    unsafe {
+        while !next.is_null() {
+            let buffer = next;
+            next = (*buffer).next;
+            libc::free(buffer.cast());
+        }
+        libc::free(thread);
+    }
 }
 
 fn known() -> Option<&'static Thread> {
@@ -86,6 +96,25 @@ pub fn lets_go(key: c_int) {
     }
     let rest = thread.held.iter().take(count).rposition(|held| held.get() != 0);
     thread.count.set(if count > MOST { count - 1 } else { rest.map_or(0, |position| position + 1) });
+}
+
+/// The calling thread uses the memory. What it took last is given back first.
+pub fn owns(buffer: *mut Header) {
+    if let Some(thread) = current() {
+        // SAFETY: nobody else knows it.
+        unsafe { (*buffer).next = thread.buffers.get() };
+        thread.buffers.set(buffer);
+    }
+}
+
+/// It does not any more.
+pub fn disowns(buffer: *mut Header) {
+    if let Some(thread) = known()
+        && thread.buffers.get() == buffer
+    {
+        // SAFETY: it is not freed yet.
+        thread.buffers.set(unsafe { (*buffer).next });
+    }
 }
 
 /// Does something inside librdmacm.

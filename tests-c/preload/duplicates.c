@@ -235,6 +235,32 @@ static void threads(void)
 	close_connection(&connection);
 }
 
+/* A program that exits has delivered what it sent, and its peer meets the end. */
+static void exit_is_an_end(void)
+{
+	static unsigned char data[300000];
+	struct sockaddr_in address;
+	int listener = listening_socket(&address), server, status;
+	pid_t child = fork();
+
+	if (!child) {
+		int client = socket(AF_INET, SOCK_STREAM, 0);
+
+		check_ok(connect(client, (struct sockaddr *)&address, sizeof(address)));
+		fill(data, sizeof(data), 3);
+		send_all(client, data, sizeof(data));
+		exit(0);
+	}
+	server = accept(listener, NULL, NULL);
+	check(server >= 0, "accept: %m");
+	receive_all(server, data, sizeof(data));
+	check(is_filled(data, sizeof(data), 3), "other data");
+	check(recv(server, data, 1, 0) == 0, "not the end: %m");
+	check(waitpid(child, &status, 0) == child && !status, "status %d", status);
+	check_ok(close(server));
+	check_ok(close(listener));
+}
+
 static void *read_byte(void *arg)
 {
 	int *socket = arg;
@@ -263,7 +289,7 @@ static void cancelled_reader(void)
 static const struct test tests[] = {
 	TEST(last_close_ends), TEST(onto_itself), TEST(onto_another), TEST(onto_a_file), TEST(of_nothing),
 	TEST(flags_are_shared), TEST(range), TEST(child_closes), TEST(vforked_child_closes), TEST(of_a_set), TEST(threads),
-	TEST(cancelled_reader),
+	TEST(exit_is_an_end), TEST(cancelled_reader),
 };
 
 int main(int argc, char **argv)
