@@ -79,22 +79,43 @@ unsafe fn with_sockets<'a>(list: *mut pollfd, count: nfds_t) -> Option<&'a mut [
     any.then_some(list)
 }
 
-/// Does the work with the mask of signals, if one is given.
+/// Whether a signal that the mask lets through has come already.
+///
+/// # Safety
+///
+/// Valid.
+unsafe fn is_signalled(mask: *const sigset_t) -> bool {
+    // SAFETY: valid places.
+    unsafe {
+        let mut pending = core::mem::zeroed();
+        libc::sigpending(&mut pending);
+        (1..=libc::SIGRTMAX())
+            .any(|signal| libc::sigismember(&pending, signal) == 1 && libc::sigismember(mask, signal) == 0)
+    }
+}
+
+/// Waits with the mask of signals, if one is given: `wait` gets a deadline, and returns 0 when it is over. EINTR if a signal
+/// came before.
 ///
 /// # Safety
 ///
 /// NULL or valid.
-pub unsafe fn masked<R>(mask: *const sigset_t, work: impl FnOnce() -> R) -> R {
+pub unsafe fn masked(
+    mask: *const sigset_t,
+    deadline: Deadline,
+    mut wait: impl FnMut(Deadline) -> c_int,
+) -> c_int {
     if mask.is_null() {
-        return work();
+        return wait(deadline);
     }
     // SAFETY: valid places.
     unsafe {
+        let signalled = is_signalled(mask);
         let mut before = core::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_SETMASK, mask, &mut before);
-        let result = work();
+        let result = if signalled { wait(Deadline::after_ms(0)) } else { wait(deadline) };
         errno::kept(|| libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut()));
-        result
+        if signalled && result == 0 { errno::fail(libc::EINTR) } else { result }
     }
 }
 
@@ -119,7 +140,9 @@ pub unsafe extern "C" fn ppoll(
     // SAFETY: the caller's promise.
     unsafe {
         match with_sockets(list, count) {
-            Some(list) => masked(mask, || wait(list, Deadline::after_timespec(timeout).left_ms())),
+            Some(list) => {
+                masked(mask, Deadline::after_timespec(timeout), |until| wait(list, until.left_ms()))
+            }
             None => real::ppoll(list, count, timeout, mask),
         }
     }

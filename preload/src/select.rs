@@ -122,6 +122,6 @@ pub unsafe extern "C" fn pselect(
         let Some((numbers, mut sets)) = with_sockets(count, [read, write, except]) else {
             return real::pselect(count, read.cast(), write.cast(), except.cast(), timeout, mask);
         };
-        poll::masked(mask, || wait(numbers, &mut sets, Deadline::after_timespec(timeout)))
+        poll::masked(mask, Deadline::after_timespec(timeout), |until| wait(numbers, &mut sets, until))
     }
 }

@@ -2,6 +2,7 @@
 /* Functions that only programs of the kernel's sockets have. */
 #include "preloaded.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,6 +211,47 @@ static void sets(void)
 	check_ok(close(connection.client));
 }
 
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/* A signal that came while it was blocked is what these functions are for. */
+static void pending_signals(void)
+{
+	struct connection connection = open_connection();
+	struct pollfd watch = { .fd = connection.client, .events = POLLIN };
+	struct sigaction action = { .sa_handler = count_signal };
+	struct timespec time = { .tv_sec = 20 };
+	sigset_t none, one;
+	fd_set read;
+
+	sigemptyset(&none);
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	check_ok(sigaction(SIGUSR1, &action, NULL));
+	check_ok(sigprocmask(SIG_BLOCK, &one, NULL));
+	check_ok(raise(SIGUSR1));
+	check_fails(ppoll(&watch, 1, &time, &none), EINTR);
+	check(signals == 1, "%d signals", (int)signals);
+	check_ok(raise(SIGUSR1));
+	FD_ZERO(&read);
+	FD_SET(connection.client, &read);
+	check_fails(pselect(connection.client + 1, &read, NULL, NULL, &time, &none), EINTR);
+	check(signals == 2, "%d signals", (int)signals);
+
+	check_ok(raise(SIGUSR1));
+	send_all(connection.server, "x", 1);
+	check(ppoll(&watch, 1, &time, &one) == 1, "ppoll: %m");
+	check(signals == 2, "%d signals", (int)signals);
+	check_ok(sigprocmask(SIG_UNBLOCK, &one, NULL));
+	check(signals == 3, "%d signals", (int)signals);
+	close_connection(&connection);
+}
+
 /* What cannot be done is refused like that, so that programs copy instead. */
 static void splicing(void)
 {
@@ -239,7 +281,7 @@ static void bad_arguments(void)
 
 static const struct test tests[] = {
 	TEST(looks_like_a_socket), TEST(accept_flags), TEST(control), TEST(fortified), TEST(files),
-	TEST(many_messages), TEST(streams_of_c), TEST(sets), TEST(splicing), TEST(bad_arguments),
+	TEST(many_messages), TEST(streams_of_c), TEST(sets), TEST(pending_signals), TEST(splicing), TEST(bad_arguments),
 };
 
 int main(int argc, char **argv)
