@@ -82,7 +82,7 @@ build-deps:
 	tools/install-deps.sh
 
 demo: build-deps
-	$(MAKE) --no-print-directory all sim $(EXAMPLES)
+	$(MAKE) --no-print-directory -j$(shell nproc) all sim $(EXAMPLES)
 	tools/demo.sh $(BUILD)
 
 test: deps

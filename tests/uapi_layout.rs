@@ -166,9 +166,9 @@ fn include() -> PathBuf {
         .into()
 }
 
-fn c_lines(include: &Path) -> BTreeSet<String> {
+fn c_lines(name: &str, include: &Path) -> BTreeSet<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests-c/uapi/layout.c");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("uapi-layout");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let cc = env::var("CC").unwrap_or_else(|_| "cc".into());
     let mut words = cc.split_whitespace();
     let built = Process::new(words.next().expect("CC is empty"))
@@ -186,15 +186,26 @@ fn c_lines(include: &Path) -> BTreeSet<String> {
     String::from_utf8(run.stdout).unwrap().lines().map(String::from).collect()
 }
 
-#[test]
-fn rust_and_c_agree() {
-    let (c, rust) = (c_lines(&include()), rust_lines());
+fn assert_agrees(c: &BTreeSet<String>) {
+    let rust = rust_lines();
     let only_c: Vec<_> = c.difference(&rust).collect();
-    let only_rust: Vec<_> = rust.difference(&c).collect();
+    let only_rust: Vec<_> = rust.difference(c).collect();
     assert!(
         only_c.is_empty() && only_rust.is_empty(),
         "only the kernel has {only_c:#?}\nonly Rust has {only_rust:#?}"
     );
+}
+
+#[test]
+fn rust_and_c_agree() {
+    assert_agrees(&c_lines("uapi-layout", &include()));
+}
+
+/// The simulator is built with the machine's header and what that may lack.
+#[test]
+fn rust_and_the_simulator_agree() {
+    let newer = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests-c/sim/newer");
+    assert_agrees(&c_lines("uapi-layout-sim", &newer));
 }
 
 /// Fails when a newer header brings a struct, a command or a query that is not compared above.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # usage: make-dist.sh VERSION SDK DIRECTORY
-# Packs what is committed, the crates that it needs, and the kernel's headers for RDMA out of the SDK: with that a build needs
-# no network. The same commit gives the same bytes.
+# Packs what is committed, the crates that it needs, and the kernel's headers for RDMA out of the SDK, which tests compare
+# with: with that neither a build nor its tests need a network. The same commit gives the same bytes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,9 +24,6 @@ replace-with = "vendored-sources"
 directory = "vendor"
 END
 cp -r "$sdk/kernel/usr/include/rdma" "$tree/sdk/kernel/usr/include/"
-# In place of rdma-core's headers, which the simulator takes from an SDK.
-mkdir "$tree/sdk/usr"
-ln -s ../../include "$tree/sdk/usr/include"
 tar -C "$scratch" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw,a-s \
     --mtime="@$(git log -1 --format=%ct)" -c "$name" | xz -T1 >"$target/$name.tar.xz"
 echo "$target/$name.tar.xz"

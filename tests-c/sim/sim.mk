@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The simulator: an object to preload, and the executable that is both the user's command and the kernel process. They
-# lie beside each other. Uses SDK, BUILD and CC; gives SIM, the list of what it builds.
+# lie beside each other. Uses BUILD and CC; gives SIM, the list of what it builds.
 
 sim_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
 SIM := $(BUILD)/sim/librdmacm-sim.so $(BUILD)/sim/librdmacm-sim $(BUILD)/sim/bin/rdma
 
-sim_headers := $(wildcard $(sim_dir)*.h $(sim_dir)*/*.h)
+sim_headers := $(wildcard $(sim_dir)*.h $(sim_dir)*/*.h $(sim_dir)newer/rdma/*.h)
 sim_both := $(addprefix $(sim_dir),call.c fabric.c)
 sim_object_sources := $(sort $(wildcard $(sim_dir)*.c $(sim_dir)cm/*.c $(sim_dir)verbs/*.c))
 sim_kernel_sources := $(wildcard $(sim_dir)kernel/*.c) $(sim_both)
 
 # The kernel's own headers, without which it would only be shown that the library's structs agree with themselves: the
-# machine's, if they are young enough, else the SDK's.
-sim_headers_here := $(shell grep -ls RDMA_USER_CM_CMD_WRITE_CM_EVENT /usr/include/rdma/rdma_user_cm.h)
-sim_includes = -isystem $(if $(sim_headers_here),include,$(SDK)/kernel/usr/include -isystem $(SDK)/usr/include)
+# machine's, of any age.
+sim_includes := -isystem $(sim_dir)newer -isystem include
 sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread $(sim_includes)
 
 sim_objects = $(patsubst $(sim_dir)%.c,$(BUILD)/sim/objects/%.o,$(1))

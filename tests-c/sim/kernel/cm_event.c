@@ -96,7 +96,7 @@ long cm_write_event(struct cm_call *call)
 	if (!id->uid)
 		return -EINVAL;
 	event = new_event(id, write->event, (int)write->status);
-	memcpy(event->resp.param.arg32, &write->param.arg, sizeof(write->param.arg));
+	memcpy(&event->resp.param, &write->param.arg, sizeof(write->param.arg));
 	cm_queue(id->file, event);
 	return 0;
 }
