@@ -7,9 +7,11 @@ mod application;
 mod decoders;
 mod input;
 mod kernel;
+mod sockets;
 
 pub use application::kernel;
 pub use decoders::{hints, ibacm, netlink, records};
+pub use sockets::sockets;
 
 #[cfg(test)]
 mod tests {
@@ -52,5 +54,10 @@ mod tests {
     #[test]
     fn corpus_of_records() {
         replay("records", records);
+    }
+
+    #[test]
+    fn corpus_of_sockets() {
+        replay("sockets", sockets);
     }
 }

@@ -26,7 +26,7 @@ mod transfer;
 mod wait;
 mod waiters;
 mod waker;
-mod wire;
+pub(crate) mod wire;
 
 pub use crate::sys::iovec::{Pieces, single as piece};
 pub use accept::{accept, listen};
