@@ -76,12 +76,8 @@ pub unsafe extern "C" fn epoll_ctl(
             }
             _ => real::epoll_ctl(set, operation, number, event),
         };
-        if result == 0
-            && let Some(held) = table::find(number).filter(|held| !held.description().is(Kind::Bridge))
-        {
-            return note(set, operation, number, &held, event.as_ref());
-        }
-        result
+        let member = table::find(number).filter(|held| result == 0 && !held.description().is(Kind::Bridge));
+        member.map_or(result, |held| note(set, operation, number, &held, event.as_ref()))
     }
 }
 

@@ -49,19 +49,20 @@ pub unsafe extern "C" fn fcntl64(number: c_int, command: c_int, argument: usize)
 pub unsafe extern "C" fn ioctl(number: c_int, command: c_ulong, argument: *mut c_void) -> c_int {
     // SAFETY: the caller's promise: a pointer to an integer for these commands.
     unsafe {
-        if command == libc::FIONREAD
-            && let Some(held) = sockets::find(number)
-            && let Some(place) = argument.cast::<c_int>().as_mut()
-        {
+        let held = match command {
+            libc::FIONREAD | libc::FIONBIO => sockets::find(number),
+            _ => None,
+        };
+        let Some((held, place)) = held.zip(argument.cast::<c_int>().as_mut()) else {
+            return real::ioctl(number, command, argument as usize);
+        };
+        if command == libc::FIONREAD {
             *place = waiting(held.key());
             return 0;
         }
         let result = real::ioctl(number, command, argument as usize);
-        if result == 0
-            && command == libc::FIONBIO
-            && let Some(held) = sockets::find(number)
-        {
-            set_nonblocking(&held, *argument.cast::<c_int>() != 0);
+        if result == 0 {
+            set_nonblocking(&held, *place != 0);
         }
         result
     }

@@ -154,11 +154,8 @@ pub fn take(number: c_int) -> Option<c_int> {
 
 /// The number was closed behind our back, or is new: it stands for nothing.
 pub fn forget(number: c_int) {
-    if is_known(number)
-        && process::is_own()
-        && let Some(key) = take(number)
-    {
-        release(key);
+    if is_known(number) && process::is_own() {
+        take(number).into_iter().for_each(release);
     }
 }
 

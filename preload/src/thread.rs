@@ -109,9 +109,7 @@ pub fn owns(buffer: *mut Header) {
 
 /// It does not any more.
 pub fn disowns(buffer: *mut Header) {
-    if let Some(thread) = known()
-        && thread.buffers.get() == buffer
-    {
+    if let Some(thread) = known().filter(|thread| thread.buffers.get() == buffer) {
         // SAFETY: it is not freed yet.
         thread.buffers.set(unsafe { (*buffer).next });
     }
