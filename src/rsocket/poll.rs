@@ -24,9 +24,10 @@ const ALWAYS: c_short = POLLERR | POLLHUP | POLLNVAL;
 impl Socket {
     /// What of `events` has come, and what is always told. Looks for itself.
     pub fn ready(&self, events: c_short) -> c_short {
-        self.look();
         // Whoever is told of something finds it in a set as well.
-        self.attend();
+        if !self.attend() {
+            self.look();
+        }
         self.found(events)
     }
 

@@ -8,6 +8,7 @@ use crate::rsocket::socket::Socket;
 use crate::sync::{Lock, Shared};
 use crate::sys::bell::Bell;
 use crate::sys::memory;
+use crate::sys::thread::uncancellable;
 use libc::{EPOLLET, EPOLLEXCLUSIVE, POLLIN, POLLRDNORM, c_short};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -142,15 +143,17 @@ impl Socket {
         }
     }
 
-    /// Something has moved, or somebody has taken an event: those who wait in the kernel are to know.
+    /// Something has moved, or somebody has taken an event: those who wait in the kernel are to know. Returns whether there
+    /// are any; then it has looked for itself.
     #[inline]
-    pub fn attend(&self) {
-        if self.bridges.any.load(Ordering::SeqCst) {
+    pub fn attend(&self) -> bool {
+        let any = self.bridges.any.load(Ordering::SeqCst);
+        if any {
             self.attend_bridges();
         }
+        any
     }
 
-    #[cold]
     fn attend_bridges(&self) {
         if let Some(link) = self.live_link() {
             link.look_and_arm();
@@ -161,14 +164,16 @@ impl Socket {
     /// Takes an event, if one is there and no other thread is about to.
     pub fn pump(&self) {
         let Some(link) = self.link().filter(|_| self.bridges.any.load(Ordering::SeqCst)) else { return };
-        if self.waiters.become_reader() {
-            let result = link.completions().take_event();
-            link.event_taken(result);
-            self.waiters.stop_reading(result.is_ok());
-            if result.is_ok() {
-                self.attend();
+        uncancellable(|| {
+            if self.waiters.become_reader() {
+                let result = link.completions().take_event();
+                link.event_taken(result);
+                self.waiters.stop_reading(result.is_ok());
+                if result.is_ok() {
+                    self.attend();
+                }
             }
-        }
+        });
     }
 
     /// The socket connects: completions count from now on.
