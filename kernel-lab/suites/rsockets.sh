@@ -14,3 +14,5 @@ for program in "${PROGRAMS[@]}"; do
     run_program -t 300 "/work/tests/rsocket/$program"
     [[ $LAB_LIB != ours ]] || SOCKETS=kernel run_program -t 300 -n "$program.kernel" "/work/tests/rsocket/$program"
 done
+# A child of fork() may use the kernel's own.
+run_program -t 300 /work/tests/rsocket/forking

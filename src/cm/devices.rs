@@ -5,13 +5,13 @@ use super::device::{self, Name};
 use super::pool::InUse;
 use crate::ctypes::ibv_context;
 use crate::errno::Result;
-use crate::sync::Lock;
+use crate::sync::{Guard, Lock};
 use crate::sys::memory::{self, Array};
 use crate::verbs::DeviceList;
 use std::ptr;
 
 /// A list, with the devices that it keeps open.
-type List = (Array<*mut ibv_context>, Vec<InUse>);
+pub type List = (Array<*mut ibv_context>, Vec<InUse>);
 
 static LISTS: Lock<Vec<List>> = Lock::new(Vec::new());
 
@@ -35,6 +35,11 @@ pub fn list() -> Result<(*mut *mut ibv_context, usize)> {
     // What cannot be kept is dropped after the lock, which is free again then.
     memory::push(&mut LISTS.lock(), (array, devices))?;
     Ok((first, count))
+}
+
+/// For a process that forks.
+pub fn hold() -> Guard<'static, Vec<List>> {
+    LISTS.lock()
 }
 
 /// Frees a list and ends the use of its devices. What is no list is ignored.

@@ -21,6 +21,7 @@ pub mod endpoint;
 pub mod event;
 mod event_parameters;
 pub mod family;
+pub mod forks;
 pub mod get;
 #[allow(unsafe_code, reason = "the struct that an id shares with the application")]
 pub mod id;

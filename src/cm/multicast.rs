@@ -53,7 +53,8 @@ impl Memberships {
     }
 }
 
-static MEMBERSHIPS: Table<Shared<Membership>> = Table::new();
+/// All that there are, by the words that the kernel has of them.
+pub static MEMBERSHIPS: Table<Shared<Membership>> = Table::new();
 
 /// The number of a membership for the kernel: one that no id has, since keys of ids and memberships may be equal.
 fn uid(key: Key) -> u64 {

@@ -2,7 +2,7 @@
 //! Memory for the buffers of sockets. What a socket gives back serves the next one: new pages cost a fault each.
 
 use crate::errno::Result;
-use crate::sync::Lock;
+use crate::sync::{Guard, Lock};
 use crate::sys::pages::{self, Pages};
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -10,12 +10,18 @@ use std::ops::Deref;
 /// Most bytes that wait for a next socket.
 const KEPT: usize = 16 << 20;
 
-struct Kept {
+/// What waits for a next socket.
+pub struct Kept {
     blocks: Vec<Pages>,
     bytes: usize,
 }
 
 static KEEP: Lock<Kept> = Lock::new(Kept { blocks: Vec::new(), bytes: 0 });
+
+/// For a process that forks.
+pub fn hold() -> Guard<'static, Kept> {
+    KEEP.lock()
+}
 
 /// Memory of one socket; it serves the next one when this is dropped: nobody may use it any more then, no device either.
 pub struct Block(ManuallyDrop<Pages>);

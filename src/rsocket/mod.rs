@@ -11,6 +11,7 @@ mod config;
 mod connect;
 mod control;
 mod ends;
+mod forks;
 mod keepalive;
 mod link;
 mod names;
@@ -55,6 +56,7 @@ pub fn create(domain: c_int, kind: c_int, protocol: c_int) -> Result<RawFd> {
     }
     uncancellable(|| {
         config::prepare()?;
+        forks::prepare();
         socket::create(family, kind & libc::SOCK_CLOEXEC != 0, kind & libc::SOCK_NONBLOCK != 0)
     })
 }

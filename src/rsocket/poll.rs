@@ -109,10 +109,9 @@ fn look_at_all(fds: &mut [Watch]) -> Result<(usize, bool)> {
     for watch in fds.iter_mut() {
         watch.revents = 0;
         match socket::lookup(watch.fd) {
-            Some(socket) if socket.is_foreign() => watch.revents = POLLERR,
             Some(socket) => {
                 has_sockets = true;
-                watch.revents = socket.ready(watch.events);
+                watch.revents = if socket.is_foreign() { POLLERR } else { socket.ready(watch.events) };
             }
             None => others |= watch.fd >= 0,
         }

@@ -14,7 +14,7 @@ use crate::cm::get;
 use crate::cm::id::CmId;
 use crate::ctypes::{rdma_cm_event_type, rdma_conn_param};
 use crate::errno::Result;
-use crate::sync::{Condition, Lock, Shared, Weak};
+use crate::sync::{Condition, Guard, Lock, Shared, Weak};
 use crate::sys::bell::Bell;
 use crate::sys::descriptor::{self, Watch};
 use crate::sys::{memory, process, thread};
@@ -32,7 +32,8 @@ const STACK_BYTES: usize = 512 << 10;
 /// Most private data of a peer.
 const DATA: usize = 256;
 
-struct Running {
+/// The thread of the process that started it.
+pub struct Running {
     hub: Shared<Hub>,
     generation: u32,
 }
@@ -80,6 +81,11 @@ impl Drop for Member {
             self.0.bell.ring();
         }
     }
+}
+
+/// For a process that forks.
+pub fn hold() -> Guard<'static, Option<Running>> {
+    RUNNING.lock()
 }
 
 /// Begins to use the thread, which is started if there is none.

@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 
 /// The sockets of this process by their numbers, which are descriptors.
-static SOCKETS: Numbers<Shared<Socket>> = Numbers::new();
+pub static SOCKETS: Numbers<Shared<Socket>> = Numbers::new();
 
 /// How far a socket is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,10 +209,11 @@ impl Socket {
     pub fn publish(socket: &Shared<Socket>) -> Result<RawFd> {
         let number = u32::try_from(socket.number).map_err(|_| Errno::EBADF)?;
         // A socket that had the number before was closed by close(2), not by rclose().
-        if let Some(before) = SOCKETS.insert(number, Shared::clone(socket))?
-            && !before.is_foreign()
-        {
-            before.leave_sets();
+        match SOCKETS.insert(number, Shared::clone(socket))? {
+            // Whatever its end would do is done to the parent.
+            Some(before) if before.is_foreign() => std::mem::forget(before),
+            Some(before) => before.leave_sets(),
+            None => {}
         }
         Ok(socket.number)
     }

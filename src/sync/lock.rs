@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! A mutex and its condition variable without poisoning: a panic ends the process, so no guard outlives one.
 
+pub use std::sync::MutexGuard as Guard;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 

@@ -16,8 +16,8 @@ mod table;
 #[allow(unsafe_code, reason = "memory that is counted")]
 mod weak;
 
-pub use lock::{Condition, Lock};
+pub use lock::{Condition, Guard, Lock};
 pub use numbers::Numbers;
 pub use shared::Shared;
-pub use table::{Key, Table};
+pub use table::{Held, Key, Table};
 pub use weak::Weak;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Entries by small numbers that somebody else gives out, such as descriptors. Looking up takes no lock.
 
-use super::Lock;
 use super::table::{Chunk, Slot, new_chunk};
+use super::{Guard, Lock};
 use crate::errno::{Errno, Result};
 use std::sync::OnceLock;
 
@@ -40,6 +40,16 @@ impl<E: Clone> Numbers<E> {
         }
         slot.fill(entry);
         Ok(before)
+    }
+
+    /// For a process that forks, so that all is whole in the child.
+    pub fn hold(&self) -> Guard<'_, ()> {
+        self.changing.lock()
+    }
+
+    /// For the child of a fork, which has one thread: look-ups at work were those of others, and do not end.
+    pub fn forget_look_ups(&self) {
+        self.chunks.iter().filter_map(OnceLock::get).flatten().for_each(Slot::forget_look_ups);
     }
 
     /// The entry of that number.

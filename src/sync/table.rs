@@ -7,9 +7,9 @@
 //! Looking up takes no lock: it pins the slot for a few instructions, during which the entry cannot be taken out. The
 //! lock of the free list is taken only when entries come and go.
 
-use super::Lock;
 use super::atomic::{AtomicU64, Ordering};
 use super::cell::{SharedCell, yield_now};
+use super::{Guard, Lock};
 use crate::errno::{Errno, Result};
 use std::sync::OnceLock;
 
@@ -92,6 +92,10 @@ impl<E: Clone> Slot<E> {
         entry
     }
 
+    pub(super) fn forget_look_ups(&self) {
+        self.state.fetch_and(!(GENERATION - 1), Ordering::Relaxed);
+    }
+
     /// Fills an empty slot, whose index the caller has to itself.
     pub(super) fn fill(&self, entry: E) {
         // SAFETY: the generation is even: nobody reads, and nobody else has the index.
@@ -115,6 +119,9 @@ impl<E: Clone> Slot<E> {
         None
     }
 }
+
+/// Nothing comes or goes as long as this is there.
+pub struct Held<'a>(#[allow(dead_code, reason = "its end counts")] Guard<'a, FreeList>);
 
 #[derive(Default)]
 struct FreeList {
@@ -177,6 +184,16 @@ impl<E: Clone> Table<E> {
                 (generation % 2 == 1).then(|| slot.get(generation)).flatten()
             })
             .find(is_wanted)
+    }
+
+    /// For a process that forks, so that the table is whole in the child.
+    pub fn hold(&self) -> Held<'_> {
+        Held(self.free.lock())
+    }
+
+    /// For the child of a fork, which has one thread: look-ups at work were those of others, and do not end.
+    pub fn forget_look_ups(&self) {
+        self.chunks.iter().filter_map(OnceLock::get).flatten().for_each(Slot::forget_look_ups);
     }
 
     /// Takes the entry out: from now on its key is unknown.

@@ -16,7 +16,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
 
-static PLACES: Table<Place> = Table::new();
+/// Members by the words that the kernel has of them.
+pub static PLACES: Table<Place> = Table::new();
 
 /// What an event of the kernel's belongs to.
 #[derive(Clone)]

@@ -12,7 +12,9 @@ mod bridge;
 mod member;
 
 pub use bridge::Bridges;
+pub use member::PLACES;
 
+use super::forks;
 use super::socket::{self, Socket};
 use crate::errno::{Errno, Result};
 use crate::sync::{Lock, Numbers, Shared};
@@ -29,7 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The sets of this process by their numbers, which are descriptors.
-static SETS: Numbers<Shared<Set>> = Numbers::new();
+pub static SETS: Numbers<Shared<Set>> = Numbers::new();
 
 /// See the module.
 pub struct Set {
@@ -44,6 +46,7 @@ pub struct Set {
 /// Makes a set. EINVAL for unknown flags.
 pub fn create(flags: c_int) -> Result<RawFd> {
     uncancellable(|| {
+        forks::prepare();
         let descriptor = epoll::create(flags)?;
         let number = descriptor.as_raw_fd();
         let set = Shared::try_new(Set {

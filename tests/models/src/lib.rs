@@ -16,8 +16,8 @@ pub mod sync {
     #[path = "../../../../src/sync/table.rs"]
     mod table;
 
-    pub use lock::{Condition, Lock};
-    pub use table::{Key, Table};
+    pub use lock::{Condition, Guard, Lock};
+    pub use table::{Held, Key, Table};
 }
 
 pub mod sys {

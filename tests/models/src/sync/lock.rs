@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! As the library's lock, on loom's.
 
+pub use loom::sync::MutexGuard as Guard;
 use loom::sync::{Condvar, Mutex, MutexGuard};
 use std::sync::OnceLock;
 use std::time::Duration;

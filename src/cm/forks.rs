@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+//! What the whole process shares, while it forks: nobody else is in there, so that it is whole in the child.
+
+use super::devices::{self, List};
+use super::multicast::MEMBERSHIPS;
+use super::uid::IDS;
+use crate::sync::{Guard, Held};
+use crate::sys::process;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::sync::Once;
+
+type All = (Held<'static>, Held<'static>, Guard<'static, Vec<List>>);
+
+thread_local! {
+    /// Nothing of it is to be done when the thread ends, which would take memory to remember.
+    static HELD: Cell<Option<ManuallyDrop<All>>> = const { Cell::new(None) };
+}
+
+/// From now on; the pool of devices sees to itself.
+pub fn prepare() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| process::at_fork(Some(before), Some(after), Some(in_child)));
+}
+
+extern "C" fn before() {
+    HELD.set(Some(ManuallyDrop::new((IDS.hold(), MEMBERSHIPS.hold(), devices::hold()))));
+}
+
+extern "C" fn after() {
+    drop(HELD.take().map(ManuallyDrop::into_inner));
+}
+
+extern "C" fn in_child() {
+    after();
+    IDS.forget_look_ups();
+    MEMBERSHIPS.forget_look_ups();
+}
