@@ -47,7 +47,7 @@ PRELOAD_SOURCES := Cargo.toml Cargo.lock preload/Cargo.toml $(shell find preload
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples programs lab install install-aside dist deb bench clean
+.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples programs lab install install-aside dist deb rpm bench clean
 all: $(SHIPPED) $(PRELOAD) $(STATIC) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -195,6 +195,9 @@ dist:
 
 deb: dist
 	tools/make-deb.sh $(DIST) $(BUILD)/deb
+
+rpm: dist
+	tools/make-rpm.sh $(DIST) $(BUILD)/rpm
 
 bench: $(SHIPPED) $(C_BENCHES)
 	kernel-lab/lab run --kernel $(KERNEL) --suite bench,connections --lib ours --build $(BUILD) --icount
