@@ -72,9 +72,12 @@ run_alone() {
 # The kernel's sockets, which librspreload.so turns. The simulator has no way over TCP between its addresses.
 run_preloaded() {
     local program
+    LAB_SUITE=preload
+    OUT=$LAB_WORK/lab/out/$LAB_KERNEL/$LAB_LIB/preload
+    mkdir -p "$OUT"
     for program; do
-        SOCKETS=kernel run_program -t 300 -n "$program.preloaded" -w "$command bash $here/preloaded.sh" \
-            "$LAB_WORK/tests/$program" | grep -v '^#' || true
+        SOCKETS=kernel run_program -t 300 -w "$command bash $here/preloaded.sh" "$LAB_WORK/tests/$program" |
+            grep -v '^#' || true
     done
 }
 
