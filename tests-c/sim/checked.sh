@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # usage: checked.sh BUILD
-# Runs C tests on the simulator with this library under AddressSanitizer and UndefinedBehaviorSanitizer. Prints results
-# as the suites of the lab do. (Valgrind runs in the lab: older ones do not know how the tests watch their cases.)
+# Runs C tests on the simulator with this library under AddressSanitizer and UndefinedBehaviorSanitizer, and a few under
+# valgrind, which sees what the Rust code does with its memory as well. Prints results as the suites of the lab do.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,9 +23,11 @@ ASAN+=(listen connect connect_errors connect_data private_data reject disconnect
     failures verbs_fail odd_kernel)
 SUBNET=(ib_address ib_path ib_service ib_hosts)
 
-# Where a program lies.
-path() { if [[ -f $tests/$1 ]]; then echo "$tests/$1"; else echo "$tests/api/$1"; fi; }
-tests=$LAB_WORK/tests-asan
+# None that looks at data which a peer has sent: valgrind does not see it arrive.
+VALGRIND=(event many connect queue_pair held)
+
+# Where a program of that kind lies.
+path() { if [[ -f $LAB_WORK/$1/$2 ]]; then echo "$LAB_WORK/$1/$2"; else echo "$LAB_WORK/$1/api/$2"; fi; }
 
 # checked MACHINE PROGRAM...
 checked() {
@@ -33,12 +35,25 @@ checked() {
     shift
     for program; do
         run_program -t 300 -n "$program.asan" -w "$LAB_WORK/sim/librdmacm-sim --script $here/scripts/$machine.sim" \
-            "$(path "$program")"
+            "$(path tests-asan "$program")"
     done
 }
 
+# with_valgrind MACHINE PROGRAM...
+with_valgrind() {
+    local machine=$1 program
+    shift
+    for program; do
+        run_program -t 300 -n "$program.valgrind" -w "$LAB_WORK/sim/librdmacm-sim --script $here/scripts/$machine.sim \
+            valgrind -q --vgdb=no --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
+            --error-exitcode=99 --suppressions=$here/valgrind.supp" "$(path tests "$program")"
+    done
+}
+
+"$here/../../tools/install-deps.sh" valgrind
 {
     checked roce "${ASAN[@]}"
     checked subnet "${SUBNET[@]}"
+    with_valgrind roce "${VALGRIND[@]}"
 } | tee "$LAB_WORK/checked.log"
 ! grep -q '^not ok ' "$LAB_WORK/checked.log"
