@@ -41,6 +41,10 @@ macro_rules! atomic {
                 ordered(by, || self.0.fetch_sub(value, by))
             }
 
+            pub fn fetch_and(&self, value: $number, by: Ordering) -> $number {
+                ordered(by, || self.0.fetch_and(value, by))
+            }
+
             pub fn compare_exchange(
                 &self,
                 old: $number,
