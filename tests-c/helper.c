@@ -127,6 +127,22 @@ void check_devices_are_let_go(int kept)
 	}
 }
 
+void add_lab_device(void)
+{
+	check(!run_command("for try in $(seq 50); do"
+			   "  grep -qsi ffff:0a63:0001 /sys/class/infiniband/rxe0/ports/1/gids/* && exit 0;"
+			   "  rdma link add rxe0 type rxe netdev d0 2>/dev/null;"
+			   "  sleep 0.1;"
+			   "done; exit 1"), "the device does not come back");
+}
+
+void *remove_lab_device(void *unused)
+{
+	(void)unused;
+	check(!run_command("rdma link del rxe0"), "rdma link del failed");
+	return NULL;
+}
+
 static int diagnostics;
 
 void start_diagnostics(void)

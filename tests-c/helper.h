@@ -49,6 +49,11 @@ void set_port_range(const char *range);
  */
 void check_devices_are_let_go(int kept);
 
+/* Until the lab's device is there; it may still be leaving because of the case before. */
+void add_lab_device(void);
+/* Removes it; for a thread, since the kernel waits until nobody has it open. */
+void *remove_lab_device(void *unused);
+
 /* From now on what the library says to standard error is kept; for cases that have not used the library yet. */
 void start_diagnostics(void);
 /* Whether it has said this since. */

@@ -7,36 +7,19 @@ enum { REMOVAL_MS = 5000 };
 
 static struct rdma_event_channel *channel;
 
-/* The device may still be leaving because of the case before. */
-static void add_device(void)
-{
-	check(!run_command("for try in $(seq 50); do"
-			   "  grep -qsi ffff:0a63:0001 /sys/class/infiniband/rxe0/ports/1/gids/* && exit 0;"
-			   "  rdma link add rxe0 type rxe netdev d0 2>/dev/null;"
-			   "  sleep 0.1;"
-			   "done; exit 1"), "the device does not come back");
-}
-
-static void *remove_device(void *unused)
-{
-	(void)unused;
-	check(!run_command("rdma link del rxe0"), "rdma link del failed");
-	return NULL;
-}
-
 static void check_removal(pthread_t remover)
 {
 	check_devices_are_let_go(0);
 	check(thread_ends(remover, REMOVAL_MS), "the removal still waits after %d ms", REMOVAL_MS);
-	add_device();
+	add_lab_device();
 }
 
 static void after_an_id(void)
 {
-	add_device();
+	add_lab_device();
 	channel = open_channel();
 	check_ok(rdma_destroy_id(open_bound_id(channel)));
-	check_removal(start_thread(remove_device, NULL));
+	check_removal(start_thread(remove_lab_device, NULL));
 	/* The device that came back is a new one to the library. */
 	check_ok(rdma_destroy_id(open_bound_id(channel)));
 	rdma_destroy_event_channel(channel);
@@ -46,11 +29,11 @@ static void after_a_list(void)
 {
 	struct ibv_context **devices;
 
-	add_device();
+	add_lab_device();
 	devices = rdma_get_devices(NULL);
 	check(devices && devices[0], "no device");
 	rdma_free_devices(devices);
-	check_removal(start_thread(remove_device, NULL));
+	check_removal(start_thread(remove_lab_device, NULL));
 	devices = rdma_get_devices(NULL);
 	check(devices && devices[0], "no device after it came back");
 	rdma_free_devices(devices);
@@ -62,10 +45,10 @@ static void of_a_bound_id(void)
 	struct rdma_cm_id *id;
 	pthread_t remover;
 
-	add_device();
+	add_lab_device();
 	channel = open_channel();
 	id = open_bound_id(channel);
-	remover = start_thread(remove_device, NULL);
+	remover = start_thread(remove_lab_device, NULL);
 	check_ok(rdma_get_cm_event(channel, &event));
 	observe("%s status %d", rdma_event_str(event->event), event->status);
 	check(event->event == RDMA_CM_EVENT_DEVICE_REMOVAL && event->id == id, "another event");
@@ -96,12 +79,12 @@ static void of_many_ids(void)
 	int ids = 20;
 	pthread_t remover, events;
 
-	add_device();
+	add_lab_device();
 	channel = open_channel();
 	for (int i = 0; i < ids; i++)
 		open_bound_id(channel);
 	events = start_thread(take_removals, &ids);
-	remover = start_thread(remove_device, NULL);
+	remover = start_thread(remove_lab_device, NULL);
 	join_thread(events);
 	check_removal(remover);
 	check_ok(rdma_destroy_id(open_bound_id(channel)));
@@ -117,13 +100,13 @@ static void with_own_objects(void)
 	pthread_t remover;
 	int one = 1;
 
-	add_device();
+	add_lab_device();
 	channel = open_channel();
 	id = open_bound_id(channel);
 	pd = ibv_alloc_pd(id->verbs);
 	cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
 	check(pd && cq, "no objects");
-	remover = start_thread(remove_device, NULL);
+	remover = start_thread(remove_lab_device, NULL);
 	take_removals(&one);
 	check(!thread_ends(remover, 1000), "removed under the objects");
 	check_ok(ibv_destroy_cq(cq));
@@ -150,7 +133,7 @@ static void of_one_in_a_list_of_two(void)
 	pthread_t remover;
 	int count;
 
-	add_device();
+	add_lab_device();
 	check(!run_command("ip link add d1 type dummy && ip link set d1 up && rdma link add rxe1 type rxe netdev d1"),
 	      "no second device");
 	channel = open_channel();
@@ -191,13 +174,13 @@ static void user_event_without_a_device(void)
 {
 	struct rdma_cm_id *id;
 
-	add_device();
+	add_lab_device();
 	channel = open_channel();
 	id = open_id(channel);
-	remove_device(NULL);
+	remove_lab_device(NULL);
 	for (int i = 0; i < 10; i++)
 		write_without_a_device(id);
-	add_device();
+	add_lab_device();
 	check(count_kernel_ids() == 0, "ids are left in the kernel");
 	write_event(id, 1, 2);
 	take_event(channel, id, 1, 2);
@@ -211,11 +194,11 @@ static void user_events_outlive_the_device(void)
 	enum { EVENTS = 400 };
 	struct rdma_cm_id *id;
 
-	add_device();
+	add_lab_device();
 	open_pair(&channel, &id);
 	for (unsigned int i = 0; i < EVENTS; i++)
 		write_event(id, 1, i);
-	check_removal(start_thread(remove_device, NULL));
+	check_removal(start_thread(remove_lab_device, NULL));
 	for (unsigned int i = 0; i < EVENTS; i++)
 		take_event(channel, id, 1, i);
 	close_pair(channel, id);
@@ -239,20 +222,20 @@ static void user_events_behind_others(void)
 	struct rdma_cm_id *id;
 	unsigned int taken;
 
-	add_device();
+	add_lab_device();
 	open_pair(&channel, &id);
 	second = open_channel();
 	set_nonblocking(channel->fd);
 	set_nonblocking(second->fd);
 	for (unsigned int i = 0; i < EVENTS; i++)
 		write_event(id, 0, i);
-	remove_device(NULL);
+	remove_lab_device(NULL);
 	taken = take_some(channel, 0, HALF);
 	check(taken == HALF, "only %u events", taken);
 	check_ok(rdma_migrate_id(id, second));
 	taken = take_some(second, HALF, HALF + 10);
 	check(taken == HALF + 10, "only %u events after the move", taken);
-	add_device();
+	add_lab_device();
 	write_event(id, 0, EVENTS);
 	for (unsigned int i = taken; i <= EVENTS; i++)
 		take_event(second, id, 0, i);
@@ -267,7 +250,7 @@ static void user_event_without_an_active_port(void)
 {
 	struct rdma_cm_id *id;
 
-	add_device();
+	add_lab_device();
 	channel = open_channel();
 	id = open_id(channel);
 	check(!run_command("ip link set d0 down"), "ip link set failed");
@@ -275,7 +258,7 @@ static void user_event_without_an_active_port(void)
 	write_event(id, 1, 2);
 	take_event(channel, id, 1, 2);
 	check(!run_command("ip link set d0 up"), "ip link set failed");
-	add_device();
+	add_lab_device();
 	check_ok(rdma_destroy_id(id));
 	rdma_destroy_event_channel(channel);
 }

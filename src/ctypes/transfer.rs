@@ -114,6 +114,12 @@ pub type ibv_wc_status = c_uint;
 pub const IBV_WC_SUCCESS: ibv_wc_status = 0;
 /// It was not done since the queue pair had failed.
 pub const IBV_WC_WR_FLUSH_ERR: ibv_wc_status = 5;
+/// The peer does not know such a request.
+pub const IBV_WC_REM_INV_REQ_ERR: ibv_wc_status = 9;
+/// The peer allows nothing there.
+pub const IBV_WC_REM_ACCESS_ERR: ibv_wc_status = 10;
+/// The peer could not do it.
+pub const IBV_WC_REM_OP_ERR: ibv_wc_status = 11;
 /// The peer did not answer.
 pub const IBV_WC_RETRY_EXC_ERR: ibv_wc_status = 12;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! Listeners. The thread of all sockets answers requests as they come; a client that goes silent holds up nobody. What the
-//! application does not fetch is bounded: then requests wait unanswered, and are refused when there are too many.
+//! Listeners. The thread of all sockets answers requests as they come; clients that go silent hold up nobody. What the
+//! application does not fetch is bounded: then requests wait unanswered, and are refused when there are too many. They also
+//! wait while there are no descriptors or memory to answer with.
 
 use super::connect::numbers;
+use super::link::Link;
 use super::names;
 use super::service::News;
 use super::socket::{self, Socket, Stage};
@@ -23,6 +25,8 @@ use std::os::fd::RawFd;
 
 /// Most connections that wait for raccept(), and most requests besides.
 const MOST: usize = 4096;
+/// Most clients that have not said that they know of the answer. The kernel gives each up after about a minute.
+const OPENING: usize = 512;
 
 /// What came to a listener.
 pub struct Listening {
@@ -102,7 +106,12 @@ pub fn accept(number: RawFd) -> Result<(RawFd, Shared<Socket>)> {
         match socket.stage() {
             Stage::Listening => {}
             Stage::Closed => return Err(Errno::EBADF),
-            _ => return Err(Errno::EINVAL),
+            _ => {
+                return Err(match socket.take_error() {
+                    0 => Errno::EINVAL,
+                    error => Errno::from_raw(error),
+                });
+            }
         }
         if let Some(accepted) = uncancellable(|| take_ready(&socket)) {
             let number = Socket::publish(&accepted)?;
@@ -160,31 +169,54 @@ fn refuse(id: &Shared<CmId>) {
 /// Answers as many requests as there is room for.
 pub fn admit(listener: &Shared<Socket>) {
     let Some(listening) = listener.listening() else { return };
-    loop {
-        let mut queue = listening.queue.lock();
-        if queue.ready.len() + queue.opening.len() >= listening.backlog
-            || listener.stage() != Stage::Listening
-        {
-            return;
-        }
-        let Some(request) = queue.requests.pop_front() else { return };
-        // Where it will stand once it is answered.
-        let opening = queue.opening.len() + 1;
-        if queue.opening.try_reserve(1).is_err() || queue.ready.try_reserve(opening).is_err() {
-            drop(queue);
-            continue;
-        }
-        drop(queue);
-        if let Some(socket) = answer(listener, request) {
-            listening.queue.lock().opening.push(socket);
+    let sizes = listener.options.lock().sizes;
+    while let Some(mut request) = listening.next_request(listener) {
+        let Some(id) = request.id.take() else { continue };
+        match Link::create(&id, sizes) {
+            Ok(link) => {
+                if let Ok(socket) = answer(listener, &request, id, link) {
+                    listening.queue.lock().opening.push(socket);
+                }
+            }
+            Err(error) => {
+                request.id = Some(id);
+                if matches!(error, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM) {
+                    listening.queue.lock().requests.push_front(request);
+                    return listener.hub().admit_soon(listener);
+                }
+            }
         }
     }
 }
 
+impl Listening {
+    /// The next request that there is room for.
+    fn next_request(&self, listener: &Shared<Socket>) -> Option<Request> {
+        let mut queue = self.queue.lock();
+        if queue.ready.len() >= self.backlog
+            || queue.opening.len() >= OPENING
+            || listener.stage() != Stage::Listening
+        {
+            return None;
+        }
+        // Where it will stand once it is answered.
+        let opening = queue.opening.len() + 1;
+        if queue.opening.try_reserve(1).is_err() || queue.ready.try_reserve(opening).is_err() {
+            drop(queue);
+            listener.hub().admit_soon(listener);
+            return None;
+        }
+        queue.requests.pop_front()
+    }
+}
+
 /// Makes the socket of a request, and tells the peer.
-fn answer(listener: &Shared<Socket>, mut request: Request) -> Option<Shared<Socket>> {
-    let socket = Socket::of_request(listener, request.id.take()?).ok()?;
-    let link = socket.link()?;
+fn answer(
+    listener: &Shared<Socket>,
+    request: &Request,
+    id: Shared<CmId>,
+    link: Link,
+) -> Result<Shared<Socket>> {
     link.meet(request.greeting);
     let offer = rdma_conn_param {
         responder_resources: request.responder_resources,
@@ -192,8 +224,24 @@ fn answer(listener: &Shared<Socket>, mut request: Request) -> Option<Shared<Sock
         ..numbers()
     };
     let greeting = link.greeting().to_bytes();
-    passive::accept(socket.id(), Some(Offer { numbers: offer, private_data: &greeting })).ok()?;
-    Some(socket)
+    let socket = Socket::of_request(listener, id, link)?;
+    passive::accept(socket.id(), Some(Offer { numbers: offer, private_data: &greeting }))?;
+    Ok(socket)
+}
+
+/// The listener's device is gone, and all that came over it.
+pub fn removed(listener: &Socket) -> Result<()> {
+    if let Some(listening) = listener.listening() {
+        let mut queue = listening.queue.lock();
+        let gone = (
+            std::mem::take(&mut queue.ready),
+            std::mem::take(&mut queue.opening),
+            std::mem::take(&mut queue.requests),
+        );
+        drop(queue);
+        drop(gone);
+    }
+    Err(Errno::ENODEV)
 }
 
 /// What the kernel told of a connection that was answered.
@@ -207,6 +255,9 @@ pub fn told(socket: &Shared<Socket>, kind: rdma_cm_event_type) {
     let opened = queue.opening.swap_remove(position);
     if kind == RDMA_CM_EVENT_ESTABLISHED {
         opened.set_stage(Stage::Connected);
+        if opened.options.lock().keep_alive {
+            listener.hub().keep_alive(&opened);
+        }
         queue.ready.push_back(opened);
         queue.arrived += 1;
         listener.ring();
@@ -215,6 +266,6 @@ pub fn told(socket: &Shared<Socket>, kind: rdma_cm_event_type) {
     } else {
         drop(queue);
         drop(opened);
-        admit(&listener);
     }
+    admit(&listener);
 }

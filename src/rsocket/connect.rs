@@ -7,7 +7,7 @@ use super::socket::{self, Socket, Stage};
 use super::wait::{self, Awaited};
 use super::wire::{self, Greeting};
 use super::{accept, names};
-use crate::cm::connection::{Offer, active};
+use crate::cm::connection::{Offer, active, end};
 use crate::cm::{address, family, option};
 use crate::ctypes::{
     RDMA_CM_EVENT_ADDR_ERROR, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_CONNECT_ERROR,
@@ -143,6 +143,7 @@ impl Socket {
             (Stage::Resolving | Stage::Routing | Stage::Connecting, RDMA_CM_EVENT_DEVICE_REMOVAL) => {
                 Err(Errno::ENODEV)
             }
+            (Stage::Listening, RDMA_CM_EVENT_DEVICE_REMOVAL) => accept::removed(socket),
             (Stage::Accepting, kind) => {
                 drop(attempt);
                 return accept::told(socket, kind);
@@ -202,7 +203,9 @@ impl Socket {
     }
 
     fn answered(&self, news: &News) -> Result<()> {
-        let greeting = Greeting::from_bytes(news.data())?;
+        let greeting = Greeting::from_bytes(news.data()).inspect_err(|_| {
+            let _ = end::disconnect(self.id());
+        })?;
         if let Some(link) = self.link() {
             link.meet(greeting);
             self.bridge_channel(link.descriptor())?;

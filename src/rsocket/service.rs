@@ -28,6 +28,8 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_secs(1);
 /// How long until it looks again at what it has no memory to wait for.
 const SOON: Duration = Duration::from_millis(10);
+/// When it is tried again to answer requests that there were no means for.
+const SHORTAGE: Duration = Duration::from_millis(100);
 const STACK_BYTES: usize = 512 << 10;
 /// Most private data of a peer.
 const DATA: usize = 256;
@@ -59,6 +61,8 @@ pub struct Hub {
 struct Tasks {
     /// Listeners that have room for requests again.
     admitting: VecDeque<Weak<Socket>>,
+    /// Listeners with requests that there were no means to answer.
+    short: VecDeque<Weak<Socket>>,
     closing: VecDeque<Closing>,
     /// Sockets that owe their peers something, and of which nobody may be looking.
     tended: VecDeque<Weak<Socket>>,
@@ -181,6 +185,7 @@ impl Hub {
         let mut tasks = self.tasks.lock();
         let count = sockets.len() + 1;
         tasks.admitting.try_reserve(count)?;
+        tasks.short.try_reserve(count)?;
         tasks.closing.try_reserve(count)?;
         tasks.tended.try_reserve(count)?;
         tasks.keeping_alive.try_reserve(count)?;
@@ -206,6 +211,11 @@ impl Hub {
     /// The listener has room for requests again.
     pub fn admit(&self, listener: &Shared<Socket>) {
         self.add(|tasks| put(&mut tasks.admitting, listener));
+    }
+
+    /// There were no means to answer a request: it is tried again soon.
+    pub fn admit_soon(&self, listener: &Shared<Socket>) {
+        put(&mut self.tasks.lock().short, listener);
     }
 
     /// The socket says the rest by itself.
@@ -242,15 +252,14 @@ impl Hub {
         while let Ok(event) = get::next(&self.channel) {
             self.handle(event);
         }
-        self.each(
-            |tasks| &mut tasks.admitting,
-            |listener| {
-                if let Some(listener) = listener.upgrade() {
-                    accept::admit(&listener);
-                }
-                None
-            },
-        );
+        let admit = |listener: Weak<Socket>| {
+            if let Some(listener) = listener.upgrade() {
+                accept::admit(&listener);
+            }
+            None
+        };
+        self.each(|tasks| &mut tasks.admitting, admit);
+        self.each(|tasks| &mut tasks.short, admit);
         true
     }
 
@@ -297,6 +306,9 @@ impl Hub {
     fn look_after(&self, now: Instant, watches: &mut Vec<Watch>) -> Option<Duration> {
         let mut next: Option<Instant> = None;
         let mut sooner = |at: Instant| next = Some(next.map_or(at, |next| next.min(at)));
+        if !self.tasks.lock().short.is_empty() {
+            sooner(now + SHORTAGE);
+        }
         self.each(
             |tasks| &mut tasks.closing,
             |closing| {

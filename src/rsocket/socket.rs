@@ -177,16 +177,9 @@ impl Socket {
     }
 
     /// The socket of a request that came to a listener. Nobody knows its number yet.
-    pub fn of_request(listener: &Shared<Socket>, id: Shared<CmId>) -> Result<Shared<Socket>> {
+    pub fn of_request(listener: &Shared<Socket>, id: Shared<CmId>, link: Link) -> Result<Shared<Socket>> {
         let member = Hub::join(listener.hub());
         let options = listener.options.lock().inherited();
-        let link = match Link::create(&id, options.sizes) {
-            Ok(link) => link,
-            Err(error) => {
-                let _ = id::destroy(&id);
-                return Err(error);
-            }
-        };
         let number = link.descriptor();
         let on_exec = descriptor::is_close_on_exec(listener.number).unwrap_or(true);
         let _ = descriptor::set_close_on_exec(number, on_exec);

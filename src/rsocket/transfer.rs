@@ -108,7 +108,9 @@ fn receive_step(socket: &Socket, pieces: &mut Pieces<'_>, flags: c_int, done: &m
         return Ok(Step::Done(*done));
     }
     if is_end && !link.has_data() {
-        return match link.take_fault() {
+        // With something received the reason is left for the next call.
+        let fault = if *done > 0 { 0 } else { link.take_fault() };
+        return match fault {
             0 => Ok(Step::Done(*done)),
             error => Err(Errno::from_raw(error)),
         };
@@ -128,7 +130,7 @@ pub fn send(number: RawFd, pieces: &mut Pieces<'_>, flags: c_int) -> Result<usiz
 
 fn send_step(socket: &Socket, pieces: &mut Pieces<'_>, chunk: &mut u32, total: usize) -> Result<Step> {
     let Some(link) = socket.connection()? else { return Ok(Step::Wait(Awaited::Opened)) };
-    check_sending(link)?;
+    check_sending(link, total - pieces.left())?;
     if pieces.left() > 0 && !link.tell_mappings()? {
         return Ok(Step::Wait(Awaited::Room));
     }
@@ -136,15 +138,17 @@ fn send_step(socket: &Socket, pieces: &mut Pieces<'_>, chunk: &mut u32, total: u
     if pieces.left() == 0 {
         return Ok(Step::Done(total));
     }
-    check_sending(link)?;
+    check_sending(link, total - pieces.left())?;
     Ok(Step::Wait(Awaited::Room))
 }
 
-fn check_sending(link: &Link) -> Result<()> {
+fn check_sending(link: &Link, done: usize) -> Result<()> {
     if !link.ends.is_end_of_sending() {
         return Ok(());
     }
-    match link.take_fault() {
+    // With something sent the reason is left for the next call.
+    let fault = if done > 0 { 0 } else { link.take_fault() };
+    match fault {
         0 if link.ends.any(WRITE_SHUT) => Err(Errno::EPIPE),
         0 => Err(Errno::ECONNRESET),
         error => Err(Errno::from_raw(error)),
@@ -169,7 +173,7 @@ fn write_step(
     total: usize,
 ) -> Result<Step> {
     let Some(link) = socket.connection()? else { return Ok(Step::Wait(Awaited::Opened)) };
-    check_sending(link)?;
+    check_sending(link, total - pieces.left())?;
     if !link.tell_mappings()? {
         return Ok(Step::Wait(Awaited::Room));
     }

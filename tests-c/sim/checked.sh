@@ -21,13 +21,19 @@ ASAN=(event wake many destroy migrate channel cancel signals fork ids event_str 
 ASAN+=(listen connect connect_errors connect_data private_data reject disconnect establish qp_attr ece queue_pair
     queue_pair_errors shared_queue datagram multicast waiting waiting_alone endpoint endpoint_errors messages moving held
     failures verbs_fail odd_kernel)
+ASAN+=(stream polling connecting options attack attack_greeting attack_sender)
 SUBNET=(ib_address ib_path ib_service ib_hosts)
 
 # None that looks at data which a peer has sent: valgrind does not see it arrive.
 VALGRIND=(event many connect queue_pair held)
 
 # Where a program of that kind lies.
-path() { if [[ -f $LAB_WORK/$1/$2 ]]; then echo "$LAB_WORK/$1/$2"; else echo "$LAB_WORK/$1/api/$2"; fi; }
+path() {
+    local folder
+    for folder in "$LAB_WORK/$1"{,/api,/rsocket}; do
+        [[ ! -f $folder/$2 ]] || echo "$folder/$2"
+    done
+}
 
 # checked MACHINE PROGRAM...
 checked() {

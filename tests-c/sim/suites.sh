@@ -17,6 +17,8 @@ machines=("$@")
 
 # Two libraries at once, on a machine that may have other things to do.
 export LAB_WORK LAB_ICOUNT=no TEST_SCALE=2
+# Of sockets that come and go, fewer tell as much.
+export TEST_CLIENTS=1100 TEST_CONNECTIONS=1000
 export PATH=$LAB_WORK/sim:$LAB_WORK/sim/bin:$PATH
 # Where the C library is, which needs a younger libc than the host may have.
 libraries=
@@ -65,7 +67,7 @@ run() {
 run_alone() {
     local program
     for program; do
-        run_program -t 300 -n "$program.alone" -w "$command" "$LAB_WORK/tests/api/$program" | grep -v '^#' || true
+        run_program -t 900 -n "${program##*/}.alone" -w "$command" "$LAB_WORK/tests/$program" | grep -v '^#' || true
     done
 }
 
@@ -110,7 +112,8 @@ machine() {
     case $1-$2 in
         roce-ours | infiniband-ours) run sim scripted "$LAB_WORK"/tests/api/answers "$LAB_WORK"/tests/sim/* ;;
     esac
-    [[ $1-$2 != roce-ours ]] || run_alone answers last_messages crowd
+    [[ $1-$2 != roce-ours ]] || run_alone api/{answers,last_messages,crowd} \
+        rsocket/{stream,polling,connecting,options,attack,attack_greeting,attack_sender,scale}
     [[ $1-$2 != roce-ours ]] || run_preloaded preload/{duplicates,calls} rsocket/{stream,polling,options}
 }
 

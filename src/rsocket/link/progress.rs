@@ -3,7 +3,8 @@
 
 use super::{CONTROL, Link, Message, wire};
 use crate::ctypes::{
-    IBV_WC_RETRY_EXC_ERR, IBV_WC_SUCCESS, IBV_WC_WITH_IMM, IBV_WC_WR_FLUSH_ERR, ibv_wc_status,
+    IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR, IBV_WC_RETRY_EXC_ERR, IBV_WC_SUCCESS,
+    IBV_WC_WITH_IMM, IBV_WC_WR_FLUSH_ERR, ibv_wc_status,
 };
 use crate::errno::{Errno, Result};
 use crate::rsocket::ends::{PEER_GONE, PEER_SHUT};
@@ -111,11 +112,12 @@ impl Link {
         completion: &Completion,
         receives: &mut usize,
     ) -> Result<()> {
-        well(completion.status)?;
+        // What a receive fails of came from the peer.
+        well(completion.status, Errno::EPROTO)?;
         let number = if completion.wc_flags & IBV_WC_WITH_IMM != 0 {
             *receives += 1;
             u32::from_be(completion.imm_data)
-        } else if self.by_message {
+        } else if self.by_message && completion.byte_len as usize == wire::MESSAGE {
             let index = (completion.wr_id & !RECEIVE) as usize % usize::from(self.sizes.receive_queue);
             let number = self.block.half_number(self.layout.messages + index * wire::MESSAGE);
             if !self.ends.is_over() {
@@ -123,7 +125,7 @@ impl Link {
             }
             number
         } else {
-            // A message where none is due.
+            // A message where none is due, or of another length.
             return Err(Errno::EPROTO);
         };
         self.take_message(progress, Message::from_number(number)?)
@@ -131,6 +133,8 @@ impl Link {
 
     fn take_message(&self, progress: &mut Progress, message: Message) -> Result<()> {
         match message {
+            // Nothing comes after the end.
+            Message::Data(_) if self.ends.any(PEER_SHUT) => {}
             Message::Data(length) => {
                 let received = self.received.load(Ordering::Relaxed);
                 if u64::from(length) > self.granted.load(Ordering::Relaxed) - received {
@@ -161,7 +165,7 @@ impl Link {
             self.done_bytes.store(number as u32, Ordering::Relaxed);
             self.done_slots.store(done.wrapping_add(slots), Ordering::Release);
         }
-        well(completion.status)
+        well(completion.status, Errno::EIO)
     }
 
     pub(super) fn post_message_receive(&self, index: usize) -> Result<()> {
@@ -313,6 +317,8 @@ impl Link {
 
     /// Tells the peer, now or when there is room, that nothing more is sent, or nothing more at all.
     pub fn tell_end(&self, message: Message) {
+        // What another thread is sending comes before the end: later ones see that there is one.
+        drop(self.sending.lock());
         let mut progress = self.progress.lock();
         if !progress.ended {
             progress.owed = Some(message);
@@ -340,12 +346,14 @@ impl Link {
     }
 }
 
-/// How something ended.
-fn well(status: ibv_wc_status) -> Result<()> {
+/// How something ended; `otherwise` for a failure that is no other's.
+fn well(status: ibv_wc_status, otherwise: Errno) -> Result<()> {
     match status {
         IBV_WC_SUCCESS => Ok(()),
         IBV_WC_RETRY_EXC_ERR => Err(Errno::ETIMEDOUT),
         IBV_WC_WR_FLUSH_ERR => Err(Errno::ECONNRESET),
-        _ => Err(Errno::EIO),
+        // The peer did not take what it had asked for.
+        IBV_WC_REM_ACCESS_ERR | IBV_WC_REM_INV_REQ_ERR | IBV_WC_REM_OP_ERR => Err(Errno::EPROTO),
+        _ => Err(otherwise),
     }
 }
