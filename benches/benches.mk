@@ -4,12 +4,13 @@
 benches_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 benches_headers := $(wildcard $(benches_dir)*.h)
 
-C_BENCHES := $(BUILD)/benches/event $(BUILD)/benches/connect $(C_SHIMS)
+C_BENCHES := $(addprefix $(BUILD)/benches/,event connect stream) $(C_SHIMS)
 
 $(BUILD)/benches/event: $(addprefix $(benches_dir),event.c library.c raw.c eventfd.c die.c)
-$(BUILD)/benches/connect: $(addprefix $(benches_dir),connect.c client.c server.c endpoint.c queues.c meter.c die.c)
+$(BUILD)/benches/connect: $(addprefix $(benches_dir),connect.c client.c server.c endpoint.c queues.c sides.c meter.c die.c)
+$(BUILD)/benches/stream: $(addprefix $(benches_dir),stream.c flow.c crowd.c sides.c meter.c die.c)
 
-$(BUILD)/benches/event $(BUILD)/benches/connect: $(benches_headers)
+$(addprefix $(BUILD)/benches/,event connect stream): $(benches_headers)
 	mkdir -p $(@D)
 	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread -isystem $(SDK)/usr/include \
 		-isystem $(SDK)/kernel/usr/include -isystem $(SDK)/kernel/usr/include/x86_64-linux-gnu \

@@ -4,6 +4,7 @@
 
 #include "die.h"
 #include "meter.h"
+#include "sides.h"
 
 enum { TIMEOUT_MS = 2000 };
 
@@ -61,8 +62,8 @@ void run_client(const struct scenario *scenario)
 	if (!channel)
 		die("rdma_create_event_channel");
 	keep_device();
-	for (int i = 0; i < meter_connections(); i++) {
-		wait_for_server();
+	for (int i = 0; i < meter_samples(); i++) {
+		await_turn();
 		connect_once(scenario, channel);
 	}
 	let_go_of_device();

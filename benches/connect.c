@@ -9,23 +9,17 @@
 
 #include "die.h"
 #include "meter.h"
+#include "sides.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 const char *server_node;
 struct sockaddr_in server_address, device_address;
-static int turns[2];
 
 static const struct scenario scenarios[] = {
 	{ "none", NO_QP, run_client, run_server },
@@ -43,24 +37,6 @@ static void set_addresses(const char *node)
 		die(node);
 	server_address = device_address;
 	server_address.sin_port = htons((in_port_t)atoi(SERVER_SERVICE));
-}
-
-void let_client_connect(void)
-{
-	if (write(turns[1], "", 1) != 1)
-		die("write to the client");
-}
-
-void wait_for_server(void)
-{
-	char byte;
-	ssize_t length = read(turns[0], &byte, 1);
-
-	if (length == 1)
-		return;
-	if (!length)
-		errno = ECONNRESET;
-	die("read from the server");
 }
 
 void wait_for_event(struct rdma_event_channel *channel)
@@ -91,49 +67,16 @@ struct rdma_cm_id *take_event(struct rdma_event_channel *channel, enum rdma_cm_e
 	return id;
 }
 
-/*
- * Each side of each scenario is a process of its own, so that no scenario pays for what another one left. No thread of
- * the kernel runs before it sleeps: when they come in between is chance.
- */
-static pid_t start(void (*side)(const struct scenario *), const char *name, const struct scenario *scenario,
-		   enum meter_kind kind, int connections, int unused_end)
+static void server_side(const void *scenario)
 {
-	const struct sched_param priority = { .sched_priority = 1 };
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("fork");
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (sched_setscheduler(0, SCHED_FIFO, &priority))
-		die("sched_setscheduler");
-	close(unused_end);
-	meter_open(kind, connections);
-	side(scenario);
-	meter_print(scenario->name, name);
-	exit(EXIT_SUCCESS);
+	be_undisturbed();
+	((const struct scenario *)scenario)->server(scenario);
 }
 
-static void run(const struct scenario *scenario, enum meter_kind kind, int connections)
+static void client_side(const void *scenario)
 {
-	int status;
-
-	if (pipe(turns))
-		die("pipe");
-	start(scenario->server, "server", scenario, kind, connections, turns[0]);
-	start(scenario->client, "client", scenario, kind, connections, turns[1]);
-	close(turns[0]);
-	close(turns[1]);
-	for (int i = 0; i < 2; i++) {
-		if (wait(&status) < 0)
-			die("wait");
-		/* The other side may wait for ever: it ends with this process. */
-		if (status) {
-			fprintf(stderr, "%s: a side ended with wait status %#x\n", scenario->name, status);
-			exit(EXIT_FAILURE);
-		}
-	}
+	be_undisturbed();
+	((const struct scenario *)scenario)->client(scenario);
 }
 
 static bool is_wanted(const struct scenario *scenario, int argc, char **argv)
@@ -148,14 +91,14 @@ int main(int argc, char **argv)
 {
 	enum meter_kind kind;
 
-	if (argc < 4 || atoi(argv[3]) < 1) {
+	if (argc < 4 || !meter_kind(argv[1], &kind) || atoi(argv[3]) < 1) {
 		fprintf(stderr, "usage: %s calls|cpu ADDRESS CONNECTIONS [SCENARIO...]\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	kind = strcmp(argv[1], "calls") ? METER_CPU : METER_CALLS;
 	set_addresses(argv[2]);
 	for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
 		if (is_wanted(&scenarios[i], argc, argv))
-			run(&scenarios[i], kind, atoi(argv[3]));
+			run_sides(&(struct sides){ scenarios[i].name, server_side, client_side, &scenarios[i] }, kind,
+				  atoi(argv[3]));
 	return EXIT_SUCCESS;
 }

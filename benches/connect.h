@@ -27,10 +27,6 @@ struct scenario {
 extern const char *server_node;
 extern struct sockaddr_in server_address, device_address;
 
-/* Between the processes: the server can be connected to. */
-void let_client_connect(void);
-void wait_for_server(void);
-
 /* The device stays in use, and with it what the library keeps for a device, from one connection to the next. */
 void keep_device(void);
 void let_go_of_device(void);

@@ -4,6 +4,7 @@
 
 #include "die.h"
 #include "meter.h"
+#include "sides.h"
 
 static struct rdma_addrinfo *look_up(int flags)
 {
@@ -40,8 +41,8 @@ void run_client_endpoint(const struct scenario *scenario)
 	struct rdma_addrinfo *info = look_up(RAI_NUMERICHOST);
 
 	keep_device();
-	for (int i = 0; i < meter_connections(); i++) {
-		wait_for_server();
+	for (int i = 0; i < meter_samples(); i++) {
+		await_turn();
 		connect_once(scenario, info);
 	}
 	let_go_of_device();
@@ -78,8 +79,8 @@ void run_server_endpoint(const struct scenario *scenario)
 
 	if (rdma_create_ep(&listener, info, NULL, &sizes) || rdma_listen(listener, 8))
 		die("a listener");
-	for (int i = 0; i < meter_connections(); i++) {
-		let_client_connect();
+	for (int i = 0; i < meter_samples(); i++) {
+		give_turn();
 		accept_once(scenario, listener);
 	}
 	rdma_destroy_ep(listener);

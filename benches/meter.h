@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the phases of a connection cost this process, all its threads together. */
+/* What the phases of a connection, or of something else that is repeated, cost this process, all its threads together. */
 #ifndef BENCHES_METER_H
 #define BENCHES_METER_H
 
+#include <stdbool.h>
+
 enum meter_kind {
-	/* System calls, counted by the kernel's own tracepoint. Their mean over all connections. */
+	/* System calls, counted by the kernel's own tracepoint. Their mean over all samples. */
 	METER_CALLS,
+	/* Those of them by which soft RoCE's driver tells the kernel of something posted; other devices need none. */
+	METER_DOORBELLS,
 	/* Nanoseconds of CPU time. For each phase the cheapest tenth counts: what the rest costs more is chance. */
 	METER_CPU,
+	/* Nanoseconds that pass, in which other processes and the kernel work too. As above. */
+	METER_TIME,
 };
 
 enum phase {
@@ -24,12 +30,21 @@ enum phase {
 	PHASE_DESTROY_QP,
 	PHASE_DESTROY_ID,
 	PHASE_DESTROY_EP,
+	PHASE_CLOSE,
+	PHASE_ROUND_TRIP,
+	PHASE_TRANSFER,
+	PHASE_POLL,
 	PHASES,
 };
 
-/* For so many connections. The first few more of them are not counted: meter_connections() says how many to make. */
-void meter_open(enum meter_kind kind, int connections);
-int meter_connections(void);
+/* The kind of that name: calls, doorbells, cpu or time. */
+bool meter_kind(const char *name, enum meter_kind *kind);
+
+/* For so many samples: connections, say. The first few more are not counted: meter_samples() says how many to make. */
+void meter_open(enum meter_kind kind, int samples);
+int meter_samples(void);
+/* A sample is so many repetitions of what is measured: what is printed is for one. */
+void meter_repeats(int repetitions);
 
 /* A phase begins: what happened since the last one does not count. */
 void meter_begin(void);
@@ -38,7 +53,7 @@ void meter_pause(void);
 void meter_resume(void);
 /* The phase ends, and the next one begins. */
 void meter_end(enum phase phase);
-/* The last phase of the connection ended. */
+/* The last phase of the sample ended. */
 void meter_next(void);
 
 /* Prints "SCENARIO SIDE PHASE VALUE" lines. */

@@ -4,6 +4,7 @@
 
 #include "die.h"
 #include "meter.h"
+#include "sides.h"
 
 static void accept_once(const struct scenario *scenario, struct rdma_event_channel *channel)
 {
@@ -41,8 +42,8 @@ void run_server(const struct scenario *scenario)
 	    rdma_bind_addr(listener, (struct sockaddr *)&server_address) || rdma_listen(listener, 8))
 		die("a listener");
 	keep_device();
-	for (int i = 0; i < meter_connections(); i++) {
-		let_client_connect();
+	for (int i = 0; i < meter_samples(); i++) {
+		give_turn();
 		accept_once(scenario, channel);
 	}
 	let_go_of_device();
