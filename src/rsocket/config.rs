@@ -3,7 +3,7 @@
 
 use super::wire;
 use crate::errno::Result;
-use crate::sys::{files, memory};
+use crate::sys::{files, memory, thread};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -36,7 +36,8 @@ pub struct Sizes {
 pub struct Config {
     /// Of a new socket.
     pub sizes: Sizes,
-    /// How long a thread looks for itself before it sleeps.
+    /// How long a thread looks for itself before it sleeps. On the only processor there is nothing to be found: what the
+    /// thread waits for does not run meanwhile.
     pub polling: Duration,
 }
 
@@ -63,7 +64,10 @@ pub fn get() -> &'static Config {
 /// Reads the files, once. ENOMEM, EMFILE or ENFILE if that cannot be done now.
 pub fn prepare() -> Result<()> {
     if CONFIG.get().is_none() {
-        let config = read(FOLDER)?;
+        let mut config = read(FOLDER)?;
+        if !thread::has_company() {
+            config.polling = Duration::ZERO;
+        }
         let _ = CONFIG.set(config);
     }
     Ok(())

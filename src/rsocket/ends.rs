@@ -29,6 +29,12 @@ impl Ends {
         self.0.load(Ordering::SeqCst)
     }
 
+    /// Whether nothing has ended.
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == 0
+    }
+
     /// Whether any of the bits is set.
     pub fn any(&self, bits: u32) -> bool {
         self.0.load(Ordering::SeqCst) & bits != 0

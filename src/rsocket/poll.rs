@@ -10,6 +10,7 @@ use crate::sync::Shared;
 use crate::sys::descriptor::{self, Watch};
 use crate::sys::memory;
 use crate::sys::park::Parking;
+use crate::sys::process;
 use crate::sys::thread::uncancellable;
 use crate::sys::thread_end::AtThreadEnd;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT, POLLRDHUP, POLLRDNORM, POLLWRNORM, c_short};
@@ -23,6 +24,7 @@ const ALWAYS: c_short = POLLERR | POLLHUP | POLLNVAL;
 
 impl Socket {
     /// What of `events` has come, and what is always told. Looks for itself.
+    #[inline]
     pub fn ready(&self, events: c_short) -> c_short {
         // Whoever is told of something finds it in a set as well.
         if !self.attend() {
@@ -32,20 +34,29 @@ impl Socket {
     }
 
     /// The same, as far as is known.
+    #[inline]
     pub fn found(&self, events: c_short) -> c_short {
-        let found = match self.stage() {
-            Stage::Connected => self.found_connected(events),
+        let found =
+            if self.is(Stage::Connected) { self.found_connected(events) } else { self.found_otherwise() };
+        found & (events | ALWAYS)
+    }
+
+    fn found_otherwise(&self) -> c_short {
+        match self.stage() {
             Stage::Listening if self.listening().is_some_and(|listening| listening.has_ready()) => READABLE,
             Stage::Failed => READABLE | WRITABLE | POLLRDHUP | POLLHUP | POLLERR,
             Stage::Closed => POLLNVAL,
             Stage::New | Stage::Bound => WRITABLE | POLLHUP,
             _ => 0,
-        };
-        found & (events | ALWAYS)
+        }
     }
 
     fn found_connected(&self, events: c_short) -> c_short {
         let Some(link) = self.link() else { return POLLERR };
+        // The usual case, for a server with many clients.
+        if events & WRITABLE == 0 && !link.has_data() && link.ends.is_none() {
+            return 0;
+        }
         let mut found = 0;
         if link.has_data() {
             found |= READABLE;
@@ -98,11 +109,17 @@ pub fn poll(fds: &mut [Watch], limit: Option<Duration>) -> Result<usize> {
             return Ok(0);
         }
         sleep.sleep(left)?;
+        // Before more is prepared: what woke the thread is usually what it waits for.
+        let (ready, _) = uncancellable(|| look_at_all(fds))?;
+        if ready > 0 {
+            return Ok(ready);
+        }
     }
 }
 
 /// How many are ready now, and whether there is a socket among them.
 fn look_at_all(fds: &mut [Watch]) -> Result<(usize, bool)> {
+    let generation = process::generation();
     let mut ready = 0;
     let mut others = false;
     let mut has_sockets = false;
@@ -111,7 +128,8 @@ fn look_at_all(fds: &mut [Watch]) -> Result<(usize, bool)> {
         match socket::lookup(watch.fd) {
             Some(socket) => {
                 has_sockets = true;
-                watch.revents = if socket.is_foreign() { POLLERR } else { socket.ready(watch.events) };
+                watch.revents =
+                    if socket.is_of_other(generation) { POLLERR } else { socket.ready(watch.events) };
             }
             None => others |= watch.fd >= 0,
         }

@@ -233,13 +233,25 @@ impl Socket {
 
     /// Whether it belongs to the parent of this process: whatever is done to it is done there.
     pub fn is_foreign(&self) -> bool {
-        self.generation != process::generation()
+        self.is_of_other(process::generation())
+    }
+
+    /// The same, for a caller who asks often and knows the process.
+    #[inline]
+    pub fn is_of_other(&self, generation: u32) -> bool {
+        self.generation != generation
     }
 
     /// How far it is.
     pub fn stage(&self) -> Stage {
         let stage = usize::from(self.stage.load(Ordering::SeqCst));
         Stage::ALL.get(stage).copied().unwrap_or(Stage::Closed)
+    }
+
+    /// Whether it is just that far.
+    #[inline]
+    pub fn is(&self, stage: Stage) -> bool {
+        self.stage.load(Ordering::SeqCst) == stage as u8
     }
 
     /// It is that far now: threads that wait for it are woken.
@@ -293,8 +305,9 @@ impl Socket {
     }
 
     /// The connection, when it stands or has stood.
+    #[inline]
     pub fn live_link(&self) -> Option<&Link> {
-        self.link().filter(|_| matches!(self.stage(), Stage::Connected | Stage::Closed))
+        self.link().filter(|_| self.is(Stage::Connected) || self.is(Stage::Closed))
     }
 
     /// The link that it connects by. Its descriptor becomes the socket's number.

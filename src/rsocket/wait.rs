@@ -57,6 +57,7 @@ impl Socket {
     }
 
     /// Looks for itself, once.
+    #[inline]
     pub fn look(&self) {
         if let Some(link) = self.live_link() {
             link.look();
@@ -90,12 +91,23 @@ pub fn until(socket: Shared<Socket>, awaited: Awaited, deadline: Deadline) -> Re
             return Err(Errno::EAGAIN);
         }
         socket = place.block(deadline)?;
+        // Before the next completion is to make an event, which may not be wanted any more.
+        let found = uncancellable(|| {
+            if by_link {
+                socket.look();
+            }
+            socket.has(awaited)
+        });
+        if found {
+            return Ok(socket);
+        }
     }
 }
 
 /// Spends a few microseconds on what often comes at once.
 fn found_by_looking(socket: &Socket, awaited: Awaited) -> bool {
-    if socket.live_link().is_none() {
+    let polling = config::get().polling;
+    if socket.live_link().is_none() || polling.is_zero() {
         return socket.has(awaited);
     }
     let start = Instant::now();
@@ -104,7 +116,7 @@ fn found_by_looking(socket: &Socket, awaited: Awaited) -> bool {
         if socket.has(awaited) {
             return true;
         }
-        if start.elapsed() >= config::get().polling {
+        if start.elapsed() >= polling {
             return false;
         }
     }

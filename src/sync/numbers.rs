@@ -55,9 +55,7 @@ impl<E: Clone> Numbers<E> {
     /// The entry of that number.
     #[inline]
     pub fn get(&self, number: u32) -> Option<E> {
-        let slot = self.slot(number)?;
-        let generation = slot.generation();
-        if generation % 2 == 1 { slot.get(generation) } else { None }
+        self.slot(number)?.current()
     }
 
     /// Takes out the entry of that number, if it is the wanted one.

@@ -96,6 +96,17 @@ impl<E: Clone> Slot<E> {
         self.state.fetch_and(!(GENERATION - 1), Ordering::Relaxed);
     }
 
+    /// The entry, of whatever generation.
+    #[inline]
+    pub(super) fn current(&self) -> Option<E> {
+        let pinned = self.state.fetch_add(PIN, Ordering::Acquire);
+        let is_odd = (pinned / GENERATION) % 2 == 1;
+        // SAFETY: while the generation is odd and the slot is pinned, the entry is not written.
+        let entry = if is_odd { unsafe { self.entry.with(|entry| (*entry).clone()) } } else { None };
+        self.state.fetch_sub(PIN, Ordering::Release);
+        entry
+    }
+
     /// Fills an empty slot, whose index the caller has to itself.
     pub(super) fn fill(&self, entry: E) {
         // SAFETY: the generation is even: nobody reads, and nobody else has the index.

@@ -15,6 +15,17 @@ pub fn current() -> Token {
     Token(unsafe { libc::pthread_self() })
 }
 
+/// Whether there is a processor for another thread while the calling thread runs.
+pub fn has_company() -> bool {
+    let mut processors = MaybeUninit::<libc::cpu_set_t>::zeroed();
+    // SAFETY: any bytes are a set, and it is as long as told.
+    unsafe {
+        let error = libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), processors.as_mut_ptr());
+        // More processors than a set has room for.
+        error != 0 || libc::CPU_COUNT(processors.assume_init_ref()) > 1
+    }
+}
+
 unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, old: *mut c_int) -> c_int;
 }

@@ -31,6 +31,8 @@ pub(super) fn data_number(slots: u32, bytes: u32) -> u64 {
 pub(super) struct Progress {
     /// The next completion makes an event, or has made one that nobody has taken.
     armed: bool,
+    /// The peer knows of the room that the greeting did not tell of.
+    begun: bool,
     /// Events that were taken.
     pub events: u32,
     /// Messages of data that came, and how many of them the peer knows of. Both wrap.
@@ -55,20 +57,24 @@ impl Progress {
 }
 
 impl Link {
-    /// Takes the completions that there are.
+    /// Takes the completions that there are, and tells the peer what follows from them.
     #[inline]
     pub(super) fn drain(&self, progress: &mut Progress) {
         // An empty queue is the usual case, and asking for more than one takes longer.
         let mut one = [MaybeUninit::<Completion>::uninit()];
         match self.completions.poll(&mut one) {
-            Ok([]) => {}
-            Ok(first) => {
-                let mut receives = 0;
-                self.take_all(progress, first, &mut receives);
-                self.drain_rest(progress, receives);
-            }
+            Ok([]) if progress.begun => {}
+            Ok([]) => self.keep_up(progress),
+            Ok(first) => self.drain_from(progress, first),
             Err(error) => self.break_off(error),
         }
+    }
+
+    #[cold]
+    fn drain_from(&self, progress: &mut Progress, first: &[Completion]) {
+        let mut receives = 0;
+        self.take_all(progress, first, &mut receives);
+        self.drain_rest(progress, receives);
         self.keep_up(progress);
     }
 
@@ -236,6 +242,7 @@ impl Link {
         let next = progress.peer_entry.wrapping_add(1) % peer.list.length;
         let at = peer.list.place.address.wrapping_add(u64::from(next) * wire::ENTRY as u64);
         progress.peer_entry = next;
+        progress.begun = true;
         self.granted.store(granted + self.half(), Ordering::Relaxed);
         let target = Remote { address: at, key: peer.list.place.key };
         self.tell(progress, target, Some(entry), Message::Credits(limit), false);
@@ -285,6 +292,7 @@ impl Link {
     }
 
     /// Takes the completions that there are.
+    #[inline]
     pub fn look(&self) {
         self.drain(&mut self.progress.lock());
     }
@@ -324,6 +332,7 @@ impl Link {
             progress.owed = Some(message);
         }
         self.drain(&mut progress);
+        self.keep_up(&mut progress);
     }
 
     /// Whether all that was sent has arrived, and the peer knows of the end.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 impl Link {
     /// Whether data is here.
+    #[inline]
     pub fn has_data(&self) -> bool {
         self.received.load(Ordering::Acquire) != self.consumed.load(Ordering::Relaxed)
     }
