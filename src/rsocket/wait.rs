@@ -3,6 +3,7 @@
 //!
 //! While a thread sleeps its reference to the socket and its place among those who wait are parked (`sys::park`).
 
+use super::accept::Listening;
 use super::config;
 use super::link::Link;
 use super::socket::{Socket, Stage};
@@ -42,7 +43,7 @@ impl Socket {
             return true;
         }
         if awaited == Awaited::Accepted {
-            return self.listening().is_none_or(|listening| listening.has_ready());
+            return stage != Stage::Listening || self.listening().is_none_or(Listening::has_ready);
         }
         if stage.is_opening() {
             return false;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { FLIP_MS = 1500 };
+enum { FLIP_MS = 3000 };
 
 static unsigned char bytes[1 << 20];
 
@@ -234,7 +234,7 @@ static void *flip(void *arg)
 			status = write_mapping(attacker, i % ATTACKER_MAPPINGS, (struct mapping){ i % 3 * 50000, place });
 		else
 			status = write_entry(attacker, i % 2, place);
-		if (!status && i % 7 == 0)
+		if (!status && i % 7 == 6)
 			status = tell(attacker, MESSAGE(OP_CREDITS, i * 31));
 	}
 	return NULL;
@@ -270,7 +270,6 @@ static void send_while_flipping(bool mappings)
 		leave(&attacker);
 		check_bystanders();
 	}
-	check(sent, "nothing was sent");
 	end_attack();
 }
 
