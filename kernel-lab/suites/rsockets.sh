@@ -7,7 +7,7 @@ source /work/lab/guest/lib.sh
 
 PROGRAMS=(stream ending polling connecting options)
 # Only for this library: the C library's memory is at the mercy of its peers, and where those are gone it waits for ever.
-ALONE=(forking attack attack_greeting attack_sender gone)
+ALONE=(forking attack attack_greeting attack_sender)
 
 rdma_up || exit 1
 trap rdma_down EXIT
@@ -24,3 +24,6 @@ done
 for program in "${ALONE[@]}"; do
     run_program -t 300 -n "$program.alone" "/work/tests/rsocket/$program"
 done
+# Without the removal of the device, on which those after it would depend.
+run_program -t 300 -n gone.alone /work/tests/rsocket/gone killed_peer killed_peer_after_data stopped_peer \
+    closing_to_a_stopped_peer peer_that_goes_on stopped_listener
