@@ -12,9 +12,6 @@ ALONE=(forking attack attack_greeting attack_sender)
 rdma_up || exit 1
 trap rdma_down EXIT
 
-# Of the C library some cases hang.
-[[ $LAB_LIB != system ]] || export TEST_SECONDS=15
-
 for program in "${PROGRAMS[@]}"; do
     run_program -t 300 "/work/tests/rsocket/$program" | expected
     [[ $LAB_LIB != ours ]] || SOCKETS=kernel run_program -t 300 -n "$program.kernel" "/work/tests/rsocket/$program"
