@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEND_LIMIT_MS = 20000, SENDS = 8 };
+enum { SEND_LIMIT_MS = 20000, SENDS = 8, SILENT_MOST = 128 };
 /* Numbers of completions. */
 enum { RECEIVE = 1 << 16, SEND = 1 << 17 };
 
@@ -132,12 +132,16 @@ void ask_and_be_silent(const struct sockaddr_in *address)
 {
 	struct greeting greeting = { .version = 1, .list.length = htobe32(1) };
 	struct rdma_conn_param param = { .private_data = &greeting, .private_data_len = sizeof(greeting) };
-	struct own_qp own;
+	/* They stay until the case ends; leak checkers see that. */
+	static struct own_qp all[SILENT_MOST];
+	static unsigned int count;
+	struct own_qp *own = &all[count++];
 
+	check(count <= SILENT_MOST, "too many");
 	/* Where the library knows the queue pair it says so by itself. */
-	make_own_qp(&own, open_client(open_channel(), RDMA_PS_TCP, ntohs(address->sin_port)));
-	param.qp_num = own.qp->qp_num;
-	check_ok(rdma_connect(own.id, &param));
+	make_own_qp(own, open_client(open_channel(), RDMA_PS_TCP, ntohs(address->sin_port)));
+	param.qp_num = own->qp->qp_num;
+	check_ok(rdma_connect(own->id, &param));
 }
 
 void lie_in_wait(struct attacker *attacker, struct sockaddr_in *address)
