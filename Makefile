@@ -158,7 +158,7 @@ test-faults: $(SHIPPED) $(SIM) $(FAULTS)
 test-checked: $(SHIPPED) $(SIM) $(C_TESTS)
 	tests-c/sim/checked.sh $(BUILD)
 
-coverage: $(SIM) $(C_TESTS)
+coverage: $(SIM) $(C_TESTS) $(PRELOAD)
 	tools/coverage.sh
 
 install: all sim

@@ -38,6 +38,8 @@ library=$work/library
 make --no-print-directory "BUILD=$library" "ARCHIVE=$work/target/debug/librdmacm.a" "$library/librdmacm.so.1"
 ln -sfn ../../sim "$library/sim"
 ln -sfn ../../tests "$library/tests"
+# Not its own lines: those of the sockets that it leads to.
+ln -sfn ../../librspreload.so "$library/librspreload.so"
 # What fails here fails in `make test` as well, and is told there.
 export LLVM_PROFILE_FILE=$work/raw/library/%p%c.profraw
 # Few rounds reach as much as many.
