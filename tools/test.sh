@@ -42,6 +42,7 @@ export RDMACM_UAPI_INCLUDE
 
 step build make --no-print-directory -j"$(nproc)" programs
 step lint make --no-print-directory lint
+step msrv tools/check-msrv.sh
 step rust cargo test --locked --quiet
 step models env CARGO_TARGET_DIR=build/models cargo test --locked --quiet --manifest-path tests/models/Cargo.toml
 step check-abi make --no-print-directory check-abi

@@ -246,9 +246,7 @@ impl Waiting {
             bells = bells.saturating_sub(1);
             if event.id == id {
                 removed(event);
-                if surplus > 0
-                    && let Some(bell) = bell.take()
-                {
+                if let Some(bell) = bell.take_if(|_| surplus > 0) {
                     surplus -= 1;
                     wake::end_hidden(fd, bell);
                 }

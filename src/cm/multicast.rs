@@ -202,9 +202,8 @@ impl Membership {
             RDMA_CM_EVENT_MULTICAST_JOIN => event_parameters::datagram(reply.param.ud(), context),
             _ => event_parameters::no_datagram(context),
         };
-        if reply.event == RDMA_CM_EVENT_MULTICAST_JOIN
-            && let Err(error) = self.attach(reply)
-        {
+        let joined = reply.event == RDMA_CM_EVENT_MULTICAST_JOIN;
+        if let Some(Err(error)) = joined.then(|| self.attach(reply)) {
             public.event = RDMA_CM_EVENT_MULTICAST_ERROR;
             public.status = -error.raw();
         }

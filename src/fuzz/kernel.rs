@@ -101,10 +101,10 @@ impl Kernel {
                 put(reply, &MigrateIdReply { events_reported: self.reported(handle) });
             }
             Accept::NUMBER => {
-                if let Ok(command) = Accept::read_from_bytes(body)
-                    && let Some(known) = self.known.iter_mut().find(|known| known.handle == command.id)
-                {
-                    known.uid = command.uid;
+                if let Ok(command) = Accept::read_from_bytes(body) {
+                    if let Some(known) = self.known.iter_mut().find(|known| known.handle == command.id) {
+                        known.uid = command.uid;
+                    }
                 }
             }
             _ => self.make_up(reply),

@@ -110,9 +110,7 @@ pub fn close(number: RawFd) -> Result<()> {
         if !told {
             return;
         }
-        if let Some(link) = socket.link()
-            && socket.waiters.wake_all()
-        {
+        if let Some(link) = socket.link().filter(|_| socket.waiters.wake_all()) {
             // A thread is blocked in there.
             link.fail();
         }

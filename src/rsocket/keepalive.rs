@@ -19,9 +19,7 @@ pub fn look(socket: &Socket, now: Instant) -> Option<Instant> {
     let again = now + idle;
     options.next_knock = Some(again);
     drop(options);
-    if socket.stage() == Stage::Connected
-        && let Some(link) = socket.link()
-    {
+    if let Some(link) = socket.link().filter(|_| socket.stage() == Stage::Connected) {
         link.look();
         if link.ends.is_over() {
             return None;

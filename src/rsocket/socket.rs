@@ -347,12 +347,11 @@ impl Socket {
     pub fn release_number(&self) {
         if self.has_counter.swap(false, Ordering::SeqCst) {
             device::close(self.number);
-        } else if let Some(link) = self.link()
-            && link.descriptor() == self.number
-            && let Ok(other) = descriptor::duplicate(self.number)
-        {
-            link.completions().set_descriptor(other);
-            device::close(self.number);
+        } else if let Some(link) = self.link().filter(|link| link.descriptor() == self.number) {
+            if let Ok(other) = descriptor::duplicate(self.number) {
+                link.completions().set_descriptor(other);
+                device::close(self.number);
+            }
         }
     }
 }

@@ -255,9 +255,7 @@ impl Socket {
 
     /// Takes an event that was seen, unless another thread has or is about to.
     pub fn take_event_since(&self, seen: u32) {
-        if let Some(link) = self.link()
-            && self.waiters.become_reader_since(seen)
-        {
+        if let Some(link) = self.link().filter(|_| self.waiters.become_reader_since(seen)) {
             let result = link.completions().take_event();
             link.event_taken(result);
             self.waiters.stop_reading(result.is_ok());

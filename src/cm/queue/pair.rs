@@ -45,9 +45,7 @@ pub fn create(id: &CmId, attributes: &mut QueuePairAttributes<'_>) -> Result<()>
 
 /// Holds what was wanted against what the device has.
 fn explain(context: &Context, wanted: ibv_qp_cap, error: Errno) {
-    if diag::enabled()
-        && let Ok(most) = context.attributes()
-    {
+    if let Some(Ok(most)) = diag::enabled().then(|| context.attributes()) {
         diag::line(format_args!(
             "no queue pair of {wanted:?}: {error:?}. The device has at most {} requests in a queue, {} pieces in a \
              request, {} entries in a completion queue, and {} queue pairs",

@@ -87,11 +87,10 @@ impl Link {
                 Err(error) => return self.break_off(error),
             }
         }
-        if receives > 0
-            && !self.ends.is_over()
-            && let Err(error) = self.queue_pair.post_empty_receives(RECEIVE, receives)
-        {
-            self.break_off(error);
+        if receives > 0 && !self.ends.is_over() {
+            if let Err(error) = self.queue_pair.post_empty_receives(RECEIVE, receives) {
+                self.break_off(error);
+            }
         }
     }
 
