@@ -16,7 +16,7 @@ END {
         split(key, part, SUBSEP)
         way = part[1]; kind = part[2]; scenario = part[3]; side = part[4]
         if (kind == "calls" || kind == "doorbells")
-            calls[scenario "," side " " way] += kind == "calls" ? least[key] : -least[key]
+            calls[scenario "," side " " way] += (kind == "calls" ? least[key] : -least[key])
         else if (kind == "cpu")
             instructions[scenario "," side " " way] += least[key] / ns
         else if (side == "client") {

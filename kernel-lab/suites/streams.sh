@@ -45,19 +45,19 @@ awk -v ns="$NS_PER_INSTRUCTION" -f "${BASH_SOURCE%.sh}.awk" "$OUT"/measured.* | 
 
 # table UNIT TITLE: a row for each subject, a column for each way.
 table() {
-    awk -v unit="$1" -v title="$2" '
-        function row(subject, ours, theirs, tcp, ratio) {
-            printf "# %-38s %10s %10s %10s %8s\n", subject, ours, theirs, tcp, ratio
-        }
+    local row='# %-38s %10s %10s %10s %8s\n'
+    # shellcheck disable=SC2059
+    printf "$row" "$2" ours "C library" TCP ours/C
+    awk -v unit="$1" -v row="$row" '
         function cell(way, subject) { return (way, subject) in value ? value[way, subject] : "-" }
         $1 == unit { value[$3, $2] = $4; subjects[$2] }
         END {
-            row(title, "ours", "C library", "TCP", "ours/C")
-            for (subject in subjects)
-                row(subject, cell("ours", subject), cell("system", subject), cell("tcp", subject),
-                    value["ours", subject] && value["system", subject] ?
-                        sprintf("%.3f", value["ours", subject] / value["system", subject]) : "-") | "sort -V"
-        }' "$OUT/figures"
+            for (subject in subjects) {
+                ours = cell("ours", subject); theirs = cell("system", subject)
+                ratio = ours > 0 && theirs > 0 ? sprintf("%.3f", ours / theirs) : "-"
+                printf row, subject, ours, theirs, cell("tcp", subject), ratio
+            }
+        }' "$OUT/figures" | sort -V
 }
 
 # at_most UNIT PART SUBJECT: ours takes at most this part of what the C library takes.

@@ -35,6 +35,12 @@ const BATCH: usize = 32;
 /// Whether any event of this process has ever waited here.
 static USED: AtomicBool = AtomicBool::new(false);
 
+/// Whether there may be anything here.
+#[inline]
+pub fn have_hung() -> bool {
+    USED.load(Ordering::Relaxed)
+}
+
 /// The user events of a channel that wait for somebody to take them.
 #[derive(Default)]
 pub struct Bells(Lock<Waiting>);
@@ -109,9 +115,6 @@ fn deliver(waiting: MutexGuard<'_, Waiting>, event: UserEvent, public: &mut rdma
 
 /// The oldest user event of the channel, which has nothing else to be read, if no bell could be hung for it.
 pub fn overdue(channel: &Channel, public: &mut rdma_cm_event) -> Option<About> {
-    if !USED.load(Ordering::Relaxed) {
-        return None;
-    }
     uncancellable(|| {
         let mut waiting = channel.bells().0.lock();
         if !waiting.bells.is_empty() {
@@ -126,7 +129,7 @@ pub fn overdue(channel: &Channel, public: &mut rdma_cm_event) -> Option<About> {
 /// Withdraws all user events of an id that nobody has taken.
 pub fn withdraw(id: &CmId) {
     // Almost always.
-    if !USED.load(Ordering::Relaxed) {
+    if !have_hung() {
         return;
     }
     let channel = id.channel();

@@ -38,7 +38,7 @@ pub fn next(channel: &Channel) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
     loop {
         waiter = match waiter.wait() {
-            Err(Errno::EAGAIN) => return overdue(channel),
+            Err(Errno::EAGAIN) if bell::have_hung() => return overdue(channel),
             other => other?,
         };
         if let Some(about) = take(&mut waiter)? {

@@ -6,6 +6,7 @@ use super::thread_end::AtThreadEnd;
 use crate::errno::{Errno, Result};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
+use std::ptr;
 use std::thread::LocalKey;
 
 /// A thread's place for one kind of things that it owns.
@@ -45,11 +46,17 @@ impl<T> Parking<T> {
     ///
     /// `at_end` is what calls [`Parking::end`]. ENOMEM without memory to remember that.
     pub fn park(&self, own: T, at_end: &AtThreadEnd) -> Result<Option<T>> {
+        self.remember(at_end)?;
+        Ok(self.parked.replace(Some(ManuallyDrop::new(own))).map(ManuallyDrop::into_inner))
+    }
+
+    #[inline(always)]
+    fn remember(&self, at_end: &AtThreadEnd) -> Result<()> {
         if !self.remembers.get() {
             at_end.remember()?;
             self.remembers.set(true);
         }
-        Ok(self.parked.replace(Some(ManuallyDrop::new(own))).map(ManuallyDrop::into_inner))
+        Ok(())
     }
 
     /// Does `work`, in which the thread may be cancelled, while what it owns is parked. ENOMEM as for [`Parking::park`];
@@ -61,13 +68,15 @@ impl<T> Parking<T> {
         own: T,
         work: impl FnOnce() -> R,
     ) -> Result<(T, R)> {
-        storage.with(|parking| {
-            // A signal handler may sleep on something of its own: what was parked before comes back afterwards.
-            let outer = parking.park(own, at_end)?;
-            let outer = outer.map(ManuallyDrop::new);
-            let result = work();
-            let own = parking.parked.replace(outer).ok_or(Errno::ECANCELED)?;
-            Ok((ManuallyDrop::into_inner(own), result))
-        })
+        // Not all the work in with(): that would be a call of its own, in a wake-up where each instruction counts.
+        let parking = storage.with(ptr::from_ref);
+        // SAFETY: it is the calling thread's, and has nothing to be dropped: it lasts as long as the thread runs.
+        let parking = unsafe { &*parking };
+        parking.remember(at_end)?;
+        // A signal handler may sleep on something of its own: what was parked before comes back afterwards.
+        let outer = parking.parked.replace(Some(ManuallyDrop::new(own)));
+        let result = work();
+        let own = parking.parked.replace(outer).ok_or(Errno::ECANCELED)?;
+        Ok((ManuallyDrop::into_inner(own), result))
     }
 }
