@@ -2,7 +2,9 @@
 /* Data over a connection, and its end. */
 #include "sockets.h"
 
+#include <rdma/rsocket.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static unsigned char out[1 << 20], in[1 << 20];
 
@@ -307,6 +309,37 @@ static void nothing_to_send(void)
 	close_connection(&connection);
 }
 
+/* Each is told in a message, for which there is room again after a while. */
+static void many_mappings(void)
+{
+	static char memory[4096] __attribute__((aligned(4096)));
+	struct connection connection;
+	struct sockaddr_in address;
+	int listener;
+
+	if (is_kernel())
+		return;
+	listener = listening_socket(&address);
+	connection.client = sockets()->socket(AF_INET, SOCK_STREAM, 0);
+	check(connection.client >= 0, "socket: %m");
+	set_int(connection.client, SOL_RDMA, RDMA_IOMAPSIZE, 1);
+	set_int(connection.client, SOL_RDMA, RDMA_RQSIZE, 32);
+	check_ok(sockets()->connect(connection.client, (struct sockaddr *)&address, sizeof(address)));
+	connection.server = sockets()->accept(listener, NULL, NULL);
+	check(connection.server >= 0, "accept: %m");
+	for (int i = 0; i < 200; i++) {
+		check(riomap(connection.server, memory, sizeof(memory), PROT_WRITE, 0, 0) == 0, "riomap: %m");
+		check_ok(riounmap(connection.server, memory, sizeof(memory)));
+		poll_one(connection.client, POLLIN, 0);
+		poll_one(connection.server, POLLIN, 0);
+	}
+	check(poll_one(connection.server, POLLOUT, 5000) == POLLOUT, "no room to send");
+	send_all(connection.server, "abc", 3);
+	receive_all(connection.client, in, 3);
+	check_ok(sockets()->close(listener));
+	close_connection(&connection);
+}
+
 static const struct test tests[] = {
 	TEST(echo),
 	SLOW_TEST(much, 60),
@@ -322,6 +355,7 @@ static const struct test tests[] = {
 	SLOW_TEST(both_directions, 60),
 	TEST(time_limits),
 	TEST(nothing_to_send),
+	TEST(many_mappings),
 };
 
 int main(int argc, char **argv)

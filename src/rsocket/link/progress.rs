@@ -35,7 +35,7 @@ pub(super) struct Progress {
     begun: bool,
     /// Events that were taken.
     pub events: u32,
-    /// Messages of data that came, and how many of them the peer knows of. Both wrap.
+    /// Messages of data and mappings that came, and how many of them the peer knows of. Both wrap.
     messages: u32,
     credited: u32,
     /// Entry of the peer's list that the next room is told in.
@@ -155,7 +155,9 @@ impl Link {
             Message::Shutdown => {
                 self.ends.set(PEER_SHUT);
             }
-            Message::Mapped(_) | Message::KeepAlive => {}
+            // The sender counts it as one of data.
+            Message::Mapped(_) => progress.messages = progress.messages.wrapping_add(1),
+            Message::KeepAlive => {}
         }
         Ok(())
     }
@@ -181,8 +183,10 @@ impl Link {
 
     /// Bytes of the buffer that the peer does not know to be free.
     fn untold_room(&self) -> u64 {
-        let taken = self.granted.load(Ordering::Relaxed) - self.consumed.load(Ordering::Acquire);
-        self.layout.receive as u64 - taken
+        // Both may move meanwhile.
+        let taken =
+            self.granted.load(Ordering::Relaxed).saturating_sub(self.consumed.load(Ordering::Acquire));
+        (self.layout.receive as u64).saturating_sub(taken)
     }
 
     fn half(&self) -> u64 {

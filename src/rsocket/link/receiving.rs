@@ -22,11 +22,6 @@ impl Link {
         self.received.load(Ordering::Acquire)
     }
 
-    /// Bytes that are here.
-    pub fn available(&self) -> u64 {
-        self.received.load(Ordering::Acquire).saturating_sub(self.consumed.load(Ordering::Acquire))
-    }
-
     /// Hands out what is here, as much as there is room for. It stays here if the application only peeks.
     pub fn receive(&self, pieces: &mut Pieces<'_>, peek: bool) -> usize {
         let receiving = self.receiving.lock();
