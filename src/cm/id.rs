@@ -368,7 +368,7 @@ pub fn destroy(id: &Shared<CmId>) -> Result<()> {
 
 /// Ends an id of which nobody would hear that it cannot be ended: whatever the kernel says, the memory is freed. Events
 /// that come nevertheless are of an unknown id.
-pub(super) fn abandon(id: &Shared<CmId>) {
+pub fn abandon(id: &Shared<CmId>) {
     let ended = wake::twice(|| wake::end(id.fd(), id.handle));
     forget(id, ended.ok().map(|reply| reply.events_reported));
 }

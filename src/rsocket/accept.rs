@@ -95,6 +95,8 @@ pub fn listen(number: RawFd, backlog: c_int) -> Result<()> {
         // The kernel's own queue is emptied at once, so its length does not matter.
         passive::listen(socket.id(), MOST as i32)?;
         socket.set_stage(Stage::Listening);
+        // A request may have come already.
+        socket.hub().admit(&socket);
         Ok(())
     })
 }
@@ -102,6 +104,7 @@ pub fn listen(number: RawFd, backlog: c_int) -> Result<()> {
 /// The next connection: its number, and the address of the peer.
 pub fn accept(number: RawFd) -> Result<(RawFd, Shared<Socket>)> {
     let mut socket = socket::find(number)?;
+    let mut deadline = None;
     loop {
         match socket.stage() {
             Stage::Listening => {}
@@ -120,7 +123,8 @@ pub fn accept(number: RawFd) -> Result<(RawFd, Shared<Socket>)> {
         if socket.is_nonblocking() {
             return Err(Errno::EAGAIN);
         }
-        let deadline = wait::deadline(socket.options.lock().receive_limit);
+        // Another thread may take the connection: the limit is for the whole call.
+        let deadline = *deadline.get_or_insert_with(|| wait::deadline(socket.options.lock().receive_limit));
         socket = wait::until(socket, Awaited::Accepted, deadline)?;
     }
 }
@@ -163,7 +167,7 @@ pub fn requested(listener: Option<Shared<Socket>>, id: Shared<CmId>, news: &News
 
 fn refuse(id: &Shared<CmId>) {
     let _ = passive::reject(id, &[], Reason::Consumer);
-    let _ = id::destroy(id);
+    id::abandon(id);
 }
 
 /// Answers as many requests as there is room for.

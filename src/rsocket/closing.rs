@@ -72,7 +72,7 @@ impl Closing {
         self.until
     }
 
-    /// Where something may happen.
+    /// Where something may happen; -1 if nothing tells of it.
     pub fn watched(&self) -> RawFd {
         self.socket.watched()
     }
@@ -114,9 +114,8 @@ pub fn close(number: RawFd) -> Result<()> {
             // A thread is blocked in there.
             link.fail();
         }
-        if Shared::references(&socket) > 1 {
-            socket.release_number();
-        }
+        // Others may have references.
+        socket.release_number();
         drop(socket);
     });
     Ok(())
@@ -127,16 +126,27 @@ fn linger_on(socket: &Shared<Socket>, patience: Duration, may_go_on: bool) -> bo
     let until = Instant::now() + patience;
     // Without memory for that it waits after all.
     if socket.is_nonblocking() && may_go_on && service::settle_at_exit().is_ok() {
-        uncancellable(|| {
-            socket.release_number();
-            socket.hub().close_later(Closing { socket: Shared::clone(socket), until });
-        });
+        go_on(socket, until);
         return false;
     }
     loop {
         match wait::until(Shared::clone(socket), Awaited::Told, Some(until)) {
             Err(Errno::EINTR) => {}
-            _ => return true,
+            Ok(_) | Err(Errno::EAGAIN) => return true,
+            // There are no means to wait.
+            Err(_) => {
+                let _ = service::settle_at_exit();
+                go_on(socket, until);
+                return false;
+            }
         }
     }
+}
+
+/// The thread sees to the rest.
+fn go_on(socket: &Shared<Socket>, until: Instant) {
+    uncancellable(|| {
+        socket.release_number();
+        socket.hub().close_later(Closing { socket: Shared::clone(socket), until });
+    });
 }

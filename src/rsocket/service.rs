@@ -319,7 +319,8 @@ impl Hub {
                     return None;
                 }
                 sooner(closing.until());
-                if memory::push(watches, descriptor::readable(closing.watched())).is_err() {
+                let watched = closing.watched();
+                if watched < 0 || memory::push(watches, descriptor::readable(watched)).is_err() {
                     sooner(now + SOON);
                 }
                 Some(closing)

@@ -101,9 +101,7 @@ pub struct Socket {
 pub fn create(family: u16, close_on_exec: bool, nonblocking: bool) -> Result<RawFd> {
     let member = service::join()?;
     let id = id::create(Some(member.hub().channel()), std::ptr::null_mut(), RDMA_PS_TCP, IBV_QPT_RC)?;
-    let counter = bell::open(close_on_exec).inspect_err(|_| {
-        let _ = id::destroy(&id);
-    })?;
+    let counter = bell::open(close_on_exec).inspect_err(|_| id::abandon(&id))?;
     let socket = Socket::enter(Socket::new(
         id,
         counter.into_raw_fd(),
@@ -205,7 +203,10 @@ impl Socket {
         match SOCKETS.insert(number, Shared::clone(socket))? {
             // Whatever its end would do is done to the parent.
             Some(before) if before.is_foreign() => std::mem::forget(before),
-            Some(before) => before.leave_sets(),
+            Some(before) => {
+                before.disown_number();
+                before.leave_sets();
+            }
             None => {}
         }
         Ok(socket.number)
@@ -343,15 +344,22 @@ impl Socket {
         }
     }
 
+    /// The number is another socket's, and is not to be closed with this one.
+    fn disown_number(&self) {
+        self.has_counter.store(false, Ordering::SeqCst);
+        if let Some(link) = self.link().filter(|link| link.descriptor() == self.number) {
+            link.completions().set_descriptor(-1);
+        }
+    }
+
     /// The number is free for others: nothing of it is left when this returns, even if threads still use the socket.
     pub fn release_number(&self) {
         if self.has_counter.swap(false, Ordering::SeqCst) {
             device::close(self.number);
         } else if let Some(link) = self.link().filter(|link| link.descriptor() == self.number) {
-            if let Ok(other) = descriptor::duplicate(self.number) {
-                link.completions().set_descriptor(other);
-                device::close(self.number);
-            }
+            // Without a descriptor to be had nobody is told of completions any more.
+            link.completions().set_descriptor(descriptor::duplicate(self.number).unwrap_or(-1));
+            device::close(self.number);
         }
     }
 }
@@ -363,6 +371,6 @@ impl Drop for Socket {
             device::close(self.number);
         }
         self.member.hub().leave(&self.id);
-        let _ = id::destroy(&self.id);
+        id::abandon(&self.id);
     }
 }

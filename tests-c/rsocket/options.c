@@ -3,6 +3,7 @@
 #include "sockets.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static int open_socket(int flags)
 {
@@ -154,6 +155,17 @@ static void states(void)
 	close_connection(&connection);
 }
 
+/* Closed with close(2): the next socket has the number. */
+static void number_of_another(void)
+{
+	int socket = open_socket(0);
+
+	check_ok(close(socket));
+	socket = open_socket(0);
+	check(fcntl(socket, F_GETFD) >= 0, "the next socket is closed: %m");
+	check_ok(sockets()->close(socket));
+}
+
 static const struct test tests[] = {
 	TEST(flags),
 	TEST(facts),
@@ -163,6 +175,7 @@ static const struct test tests[] = {
 	TEST(lingering),
 	TEST(lengths),
 	TEST(states),
+	TEST(number_of_another),
 };
 
 int main(int argc, char **argv)
