@@ -11,13 +11,13 @@ pub fn look(socket: &Socket, now: Instant) -> Option<Instant> {
         options.next_knock = None;
         return None;
     }
-    let idle = options.idle_time();
-    let next = *options.next_knock.get_or_insert(now + idle);
-    if now < next {
+    if let Some(next) = options.next_knock.filter(|next| now < *next) {
         return Some(next);
     }
-    let again = now + idle;
-    options.next_knock = Some(again);
+    let again = now + options.idle_time();
+    if options.next_knock.replace(again).is_none() {
+        return Some(again);
+    }
     drop(options);
     if let Some(link) = socket.link().filter(|_| socket.stage() == Stage::Connected) {
         link.look();

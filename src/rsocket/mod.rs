@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Stream sockets over RDMA (`docs/rsockets.md`).
 //!
-//! Order of locks, where one is taken inside another: a socket's `attempt`; its `options`, or a listener's queue; the
-//! three of a link (`link`); its waiters.
+//! Order of locks, where one is taken inside another: a set's (`repoll`); a socket's `attempt`; a listener's bridges, and
+//! its queue; the bridges of other sockets; a member of a set, or the four of a link (`link`) and an id's `queues`. Inside
+//! each of these may be taken, with none inside: a socket's waiters, its `options`, and what its thread has to do
+//! (`service`).
 
 mod accept;
 mod arena;

@@ -78,7 +78,7 @@ pub fn until(socket: Shared<Socket>, awaited: Awaited, deadline: Deadline) -> Re
     loop {
         // Completions tell of data, but not of a connection.
         let by_link = !matches!(awaited, Awaited::Opened | Awaited::Accepted);
-        let place = Place::take(socket, by_link && deadline.is_none())?;
+        let place = uncancellable(|| Place::take(socket, by_link && deadline.is_none()))?;
         let ready = uncancellable(|| {
             if let Some(link) = place.socket.live_link().filter(|_| by_link) {
                 link.look_and_arm();
@@ -89,7 +89,7 @@ pub fn until(socket: Shared<Socket>, awaited: Awaited, deadline: Deadline) -> Re
             return Ok(place.leave());
         }
         if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-            return Err(Errno::EAGAIN);
+            return place.give_up(Errno::EAGAIN);
         }
         socket = place.block(deadline)?;
         // Before the next completion is to make an event, which may not be wanted any more.
@@ -157,8 +157,18 @@ impl Place {
         Ok(Place { socket, waker: Some(waker), seen, with_event: false })
     }
 
+    // Others are woken, under a lock.
     fn leave(self) -> Shared<Socket> {
-        Shared::clone(&self.socket)
+        uncancellable(|| {
+            let socket = Shared::clone(&self.socket);
+            drop(self);
+            socket
+        })
+    }
+
+    fn give_up<R>(self, error: Errno) -> Result<R> {
+        uncancellable(|| drop(self));
+        Err(error)
     }
 
     /// Sleeps until something has happened.
@@ -187,13 +197,20 @@ impl Place {
             place.socket.attend();
         });
         match result {
-            Err(Errno::EINTR) => return Err(Errno::EINTR),
+            Err(Errno::EINTR) => return place.give_up(Errno::EINTR),
             // The application has made the descriptor non-blocking.
             Err(Errno::EAGAIN) => {
-                let mut watch = [descriptor::readable(place.socket.number())];
-                let (back, result) = place.parked(|| descriptor::poll(&mut watch, None))?;
-                result?;
-                place = back;
+                // SAFETY: as above.
+                let channel = unsafe { &*link }.descriptor();
+                // A socket that is closed may have none any more.
+                if channel >= 0 {
+                    let mut watch = [descriptor::readable(channel)];
+                    let (back, result) = place.parked(|| descriptor::poll(&mut watch, None))?;
+                    if let Err(error) = result {
+                        return back.give_up(error);
+                    }
+                    place = back;
+                }
             }
             _ => {}
         }
@@ -204,7 +221,9 @@ impl Place {
         let mut watches = [descriptor::readable(waker), descriptor::readable(self.socket.watched())];
         let limit = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let (place, result) = self.parked(|| descriptor::poll(&mut watches, limit))?;
-        result?;
+        if let Err(error) = result {
+            return place.give_up(error);
+        }
         let [_, event] = watches;
         if event.revents != 0 {
             uncancellable(|| place.socket.take_event_since(place.seen));

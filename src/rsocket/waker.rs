@@ -8,6 +8,7 @@ use crate::sys::park::Parking;
 use crate::sys::process;
 use crate::sys::thread_end::AtThreadEnd;
 use std::ffi::c_void;
+use std::mem;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,17 +27,33 @@ thread_local! {
 static AT_END: AtThreadEnd = AtThreadEnd::new(end);
 
 unsafe extern "C" fn end(_: *mut c_void) {
-    OWN.with(Parking::end);
+    OWN.with(|own| {
+        drop(take(own));
+        own.end();
+    });
+}
+
+/// What is there, unless the parent of this process made it: its number may be another file here by now.
+fn take(own: &Parking<Shared<Waker>>) -> Option<Shared<Waker>> {
+    let waker = own.take()?;
+    if waker.generation == process::generation() {
+        return Some(waker);
+    }
+    mem::forget(waker);
+    None
 }
 
 /// The calling thread's. Its descriptor is opened when it is first needed and closed with the thread. ENOMEM or EMFILE
 /// without the means for that.
 pub fn own() -> Result<Shared<Waker>> {
     OWN.with(|own| {
-        let generation = process::generation();
-        let waker = match own.take().filter(|waker| waker.generation == generation) {
+        let waker = match take(own) {
             Some(waker) => waker,
-            None => Shared::try_new(Waker { bell: Bell::new()?, rung: AtomicBool::new(false), generation })?,
+            None => Shared::try_new(Waker {
+                bell: Bell::new()?,
+                rung: AtomicBool::new(false),
+                generation: process::generation(),
+            })?,
         };
         drop(own.park(Shared::clone(&waker), &AT_END)?);
         Ok(waker)

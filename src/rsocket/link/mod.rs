@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! The data path of a connection: a queue pair, one completion queue for both directions, and the buffers.
 //!
-//! Three locks, none of which is held while a thread sleeps: one for those who send, one for those who receive, and one
-//! for what both need, taking completions and telling the peer (`progress`), which may be taken inside the other two.
+//! Four locks, none of which is held while a thread sleeps: one for mappings; one for those who send, which may be taken
+//! inside it; one for those who receive; and one for what both need, taking completions and telling the peer (`progress`),
+//! which may be taken inside the others.
 
 mod mappings;
 mod progress;

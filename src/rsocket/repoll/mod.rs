@@ -5,8 +5,6 @@
 //! there are two others in the set: a counter that is readable while something has come (`bridge`), which is waited for as
 //! the application says, and the completion channel. Who waits for the set takes its events, which move the counter. So
 //! triggering, turns and time are the kernel's, and what an event costs does not depend on how many members there are.
-//!
-//! Order of locks: that of a set, that of a socket's bridges, that of a member.
 
 mod bridge;
 mod member;
@@ -26,6 +24,7 @@ use crate::sys::{descriptor, device, process};
 use member::{Member, Place};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::mem;
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -48,15 +47,17 @@ pub fn create(flags: c_int) -> Result<RawFd> {
     uncancellable(|| {
         forks::prepare();
         let descriptor = epoll::create(flags)?;
-        let number = descriptor.as_raw_fd();
+        let (number, generation) = (descriptor.as_raw_fd(), process::generation());
         let set = Shared::try_new(Set {
             number,
-            generation: process::generation(),
+            generation,
             is_closed: AtomicBool::new(false),
             members: Lock::default(),
         })?;
         // A set that had the number before was closed by close(2), not by rclose().
-        drop(SETS.insert(number as u32, set)?);
+        let before = SETS.insert(number as u32, set)?;
+        // Another thread may have been changing the parent's while this process was forked.
+        mem::forget(before.filter(|before| before.generation != generation));
         let _ = descriptor.into_raw_fd();
         Ok(number)
     })
@@ -167,14 +168,19 @@ fn translate(events: &mut [Event]) -> usize {
 pub fn close(number: RawFd) -> Result<()> {
     let index = u32::try_from(number).map_err(|_| Errno::EBADF)?;
     let set = SETS.remove(index, |_| true).ok_or(Errno::EBADF)?;
+    if set.generation != process::generation() {
+        // Nothing but the descriptor is this process's own.
+        device::close(number);
+        mem::forget(set);
+        return Ok(());
+    }
     uncancellable(|| {
-        if set.generation == process::generation() {
-            let mut members = set.members.lock();
-            set.is_closed.store(true, Ordering::SeqCst);
-            for (_, member) in members.drain() {
-                Member::leave(&member);
-            }
+        let mut members = set.members.lock();
+        set.is_closed.store(true, Ordering::SeqCst);
+        for (_, member) in members.drain() {
+            Member::leave(&member);
         }
+        drop(members);
         device::close(number);
     });
     Ok(())
