@@ -26,9 +26,12 @@ pub unsafe extern "C" fn accept4(
             return errno::fail(libc::EINVAL);
         }
         if held.description().is(Kind::Pending) {
+            let domain = held.description().domain();
+            // A child forked meanwhile could not let it go.
+            drop(held);
             let accepted = of_kernel(number, address, length, flags);
             if accepted >= 0 {
-                fork::watch(accepted, held.description().domain(), fork::Stage::Passive);
+                fork::watch(accepted, domain, fork::Stage::Passive);
             }
             return accepted;
         }

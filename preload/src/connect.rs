@@ -2,8 +2,9 @@
 //! Connecting: over RDMA, else over TCP.
 
 use crate::description::Kind;
-use crate::rdma::{rconnect, rfcntl, rgetsockopt, rpoll};
+use crate::rdma::{self, rconnect, rfcntl, rgetsockopt};
 use crate::table::{self, Held};
+use crate::timeout::Deadline;
 use crate::{errno, fork, real, sockets, thread};
 use libc::{c_int, pollfd, sockaddr, socklen_t};
 
@@ -42,24 +43,22 @@ unsafe fn over_rdma(held: &Held, address: *const sockaddr, length: socklen_t) ->
             return result;
         }
     }
-    match result_within(held.key(), PATIENCE) {
+    match result_until(held.key(), Deadline::after_ms(PATIENCE)) {
         Some(0) => 0,
         Some(error) => errno::fail(error),
         None => errno::fail(libc::EINPROGRESS),
     }
 }
 
-/// Whether the socket is connected within this time, in ms: 0 or an error. None if that is not known by then.
-pub fn result_within(socket: c_int, timeout: c_int) -> Option<c_int> {
-    let mut watch = pollfd { fd: socket, events: libc::POLLOUT, revents: 0 };
+/// Whether the socket is connected in time: 0 or an error. None if that is not known by then.
+pub fn result_until(socket: c_int, deadline: Deadline) -> Option<c_int> {
+    let watch = pollfd { fd: socket, events: libc::POLLOUT, revents: 0 };
     let mut error: c_int = 0;
     let mut length = size_of::<c_int>() as socklen_t;
-    // SAFETY: one descriptor; a value as long as said.
-    unsafe {
-        if rpoll(&mut watch, 1, timeout) != 1 {
-            return None;
-        }
-        rgetsockopt(socket, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &mut length);
+    if rdma::wait_until(&mut [watch], deadline) != 1 {
+        return None;
     }
+    // SAFETY: a value as long as said.
+    unsafe { rgetsockopt(socket, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut error).cast(), &mut length) };
     Some(error)
 }

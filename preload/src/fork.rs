@@ -7,12 +7,12 @@
 //! connection stays what it is. No two processes listen at one address at the same time: the port is the lock, which
 //! the kernel takes back from who dies.
 
-use crate::connect::result_within;
+use crate::connect::result_until;
 use crate::description::{Description, Kind};
-use crate::rdma::{raccept, rbind, rclose, rconnect, rlisten, rpoll, rsetsockopt, rsocket};
+use crate::rdma::{raccept, rbind, rclose, rconnect, rlisten, rsetsockopt, rsocket};
 use crate::table::{self, Held};
 use crate::timeout::Deadline;
-use crate::{epoll, errno, names, rdma, real, settings, thread};
+use crate::{epoll, errno, names, rdma, real, settings, sockets, thread};
 use core::ptr;
 use core::sync::atomic::Ordering;
 use libc::{c_int, c_short, c_void, pollfd, socklen_t, stat};
@@ -64,7 +64,11 @@ pub fn watch(number: c_int, domain: c_int, stage: Stage) {
     errno::kept(|| {
         // SAFETY: numbers.
         let key = unsafe { real::fcntl(number, libc::F_DUPFD_CLOEXEC, GIVEN as usize) };
-        let Some(description) = table::make_description(key) else { return };
+        let Some(description) = table::make_description(key) else {
+            // SAFETY: nobody else knows it.
+            unsafe { real::close(key) };
+            return;
+        };
         description.begin(Kind::Pending, domain, libc::SOCK_STREAM);
         set(description, stage);
         if stage == Stage::Passive {
@@ -124,7 +128,7 @@ pub fn find(number: c_int) -> Option<Held> {
     let held = table::find(number)?;
     if held.description().is(Kind::Pending) && change(number, &held) {
         drop(held);
-        return crate::sockets::find(number);
+        return sockets::find(number);
     }
     Some(held).filter(|held| held.description().is(Kind::Socket))
 }
@@ -170,25 +174,30 @@ fn change(number: c_int, held: &Held) -> bool {
             })
         });
         let changed = socket.is_some_and(|socket| replace(number, held, socket));
+        if !changed {
+            stay(held);
+        }
         set(description, Stage::Settled);
         return changed;
     }
 }
 
+/// It stays one of the kernel's, for programs to come too: all duplicates are what they look like.
+fn stay(held: &Held) {
+    // SAFETY: numbers; the key is a duplicate too.
+    unsafe { real::fcntl(held.key(), F_SETSIG, 0) };
+    table::redirect(held.key(), None, |_| ());
+}
+
 /// All duplicates stand for the socket over RDMA. The connection by which it was made ends.
 fn replace(number: c_int, held: &Held, socket: c_int) -> bool {
     copy_options(number, socket);
-    settings::apply(socket);
-    let new = table::make_description(socket).and_then(|description| {
-        description.begin(Kind::Socket, held.description().domain(), libc::SOCK_STREAM);
-        // The number itself comes first; the others follow.
-        table::assign_new(number, socket).then(|| table::find(number)).flatten()
-    });
-    let Some(new) = new else {
-        // SAFETY: nobody else knows it.
-        unsafe { rclose(socket) };
+    // The number itself comes first; the others follow.
+    if !sockets::publish(number, socket, held.description().domain(), libc::SOCK_STREAM) {
         return false;
-    };
+    }
+    // Unless somebody closed it, and with it the socket.
+    let Some(new) = table::find(number).filter(|new| new.key() == socket) else { return false };
     table::redirect(held.key(), Some(&new), |_| ());
     epoll::move_to_rdma(held, &new);
     // SAFETY: numbers.
@@ -236,7 +245,7 @@ fn accepted(number: c_int, description: &Description) -> Option<c_int> {
         let zeros = [0_u8; WORD];
         let sent = real::send(number, zeros.as_ptr().cast(), WORD, libc::MSG_NOSIGNAL);
         let mut socket = -1;
-        if sent == WORD as isize && peer_connects(listener, number, &deadline) {
+        if sent == WORD as isize && peer_connects(listener, number, deadline) {
             rdma::set_nonblocking(listener, true);
             socket = raccept(listener, ptr::null_mut(), ptr::null_mut());
         }
@@ -247,20 +256,18 @@ fn accepted(number: c_int, description: &Description) -> Option<c_int> {
 
 /// Whether the peer comes over RDMA. One that sends data over TCP will not. One that ends the connection over TCP has
 /// come, or has gone.
-fn peer_connects(listener: c_int, number: c_int, deadline: &Deadline) -> bool {
+fn peer_connects(listener: c_int, number: c_int, deadline: Deadline) -> bool {
     let mut watches = [
         pollfd { fd: listener, events: libc::POLLIN, revents: 0 },
         pollfd { fd: number, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 },
     ];
-    // SAFETY: two descriptors, and one.
-    unsafe {
-        let ready = rpoll(watches.as_mut_ptr(), 2, deadline.left_ms());
-        let [rdma, tcp] = &mut watches;
-        if ready > 0 && rdma.revents == 0 && tcp.revents & libc::POLLRDHUP != 0 {
-            rpoll(rdma, 1, LAST_PATIENCE.min(deadline.left_ms()));
-        }
-        rdma.revents != 0
+    let ready = rdma::wait_until(&mut watches, deadline);
+    let [over_rdma, over_tcp] = watches;
+    if ready > 0 && over_rdma.revents == 0 && over_tcp.revents & libc::POLLRDHUP != 0 {
+        let last = Deadline::after_ms(LAST_PATIENCE.min(deadline.left_ms()));
+        return rdma::wait_until(&mut [over_rdma], last) > 0;
     }
+    ready > 0 && over_rdma.revents != 0
 }
 
 /// A socket that listens at the address, when nobody else does any more. None if it cannot, or not in time.
@@ -299,7 +306,10 @@ fn connected(number: c_int, description: &Description) -> Option<c_int> {
             }
             let mut watch = pollfd { fd: number, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 };
             let waits = peeked > 0 || peeked < 0 && errno::get() == libc::EAGAIN;
-            if !waits || deadline.is_over() || real::poll(&mut watch, 1, deadline.left_ms()) <= 0 {
+            if !waits || deadline.is_over() {
+                return None;
+            }
+            if real::poll(&mut watch, 1, deadline.left_ms()) < 0 && errno::get() != libc::EINTR {
                 return None;
             }
             if peeked > 0 {
@@ -310,6 +320,8 @@ fn connected(number: c_int, description: &Description) -> Option<c_int> {
         if word != [0; WORD] {
             return None;
         }
+        // So that they are not taken for data, whatever comes of it.
+        real::recv(number, word.as_mut_ptr().cast(), WORD, libc::MSG_DONTWAIT);
         let name = names::of_peer(number)?;
         let socket = rsocket(description.domain(), libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
         if socket < 0 {
@@ -317,12 +329,10 @@ fn connected(number: c_int, description: &Description) -> Option<c_int> {
         }
         rdma::set_nonblocking(socket, true);
         let begun = rconnect(socket, name.address(), name.length()) == 0 || errno::get() == libc::EINPROGRESS;
-        if begun && result_within(socket, deadline.left_ms()) == Some(0) {
+        if begun && result_until(socket, deadline) == Some(0) {
             return Some(socket);
         }
         rclose(socket);
-        // So that they are not taken for data.
-        real::recv(number, word.as_mut_ptr().cast(), WORD, libc::MSG_DONTWAIT);
         None
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! What this object uses of librdmacm: nothing but functions of `<rdma/rsocket.h>`.
 
+use crate::errno;
+use crate::timeout::Deadline;
 use libc::{c_int, c_void, epoll_event, iovec, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t};
 
 /// Level of the options below.
@@ -67,6 +69,17 @@ unsafe extern "C" {
     pub fn repoll_create(flags: c_int) -> c_int;
     pub fn repoll_ctl(set: c_int, operation: c_int, socket: c_int, event: *mut epoll_event) -> c_int;
     pub fn repoll_wait(set: c_int, events: *mut epoll_event, most: c_int, timeout: c_int) -> c_int;
+}
+
+/// As rpoll(), but signals do not end it.
+pub fn wait_until(list: &mut [pollfd], deadline: Deadline) -> c_int {
+    loop {
+        // SAFETY: so many descriptors.
+        let ready = unsafe { rpoll(list.as_mut_ptr(), list.len() as nfds_t, deadline.left_ms()) };
+        if ready >= 0 || errno::get() != libc::EINTR {
+            return ready;
+        }
+    }
 }
 
 /// Whether calls on the socket return at once.

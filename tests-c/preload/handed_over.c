@@ -219,9 +219,67 @@ static void peer_that_dies(void)
 	check_ok(close(listener));
 }
 
+/* The other way round: the socket stays one of the kernel's, for a next program too. */
+static void client_over_tcp(void)
+{
+	struct sockaddr_in address;
+	int listener = listening_socket(&address), client = plain_socket(), server;
+	char data[4];
+
+	check_ok(connect(client, (struct sockaddr *)&address, sizeof(address)));
+	server = accepted(listener);
+	send_all(client, "x", 1);
+	receive_all(server, data, 1);
+	check(!is_over_rdma(server), "over RDMA");
+	check(fcntl(server, F_GETSIG) == 0, "still marked");
+	if (is_preloaded())
+		receive_all(client, data, 4);
+	check_works(client, server);
+	check_ok(close(server));
+	check(read(client, data, 1) == 0, "not the end");
+	check_ok(close(client));
+	check_ok(close(listener));
+}
+
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+/* A signal while one side waits for the other is no reason to stay with TCP. */
+static void interrupted(void)
+{
+	struct sigaction action = { .sa_handler = do_nothing };
+	struct sockaddr_in address;
+	int listener = listening_socket(&address);
+	char byte;
+
+	check_ok(sigaction(SIGUSR1, &action, NULL));
+	for (int side = 0; side < 2; side++) {
+		int client = connected_to(&address), ends[] = { client, accepted(listener) };
+		pid_t child = fork();
+
+		if (!child) {
+			close(listener);
+			close(ends[!side]);
+			if (write(ends[side], "x", 1) != 1)
+				_exit(1);
+			_exit(is_over_rdma(ends[side]) == is_preloaded() && !close(ends[side]) ? 0 : NOT_OVER_RDMA);
+		}
+		check_ok(close(ends[side]));
+		sleep_ms(500);
+		check_ok(kill(child, SIGUSR1));
+		receive_all(ends[!side], &byte, 1);
+		check_over_rdma(ends[!side]);
+		check_child(child);
+		check_ok(close(ends[!side]));
+	}
+	check_ok(close(listener));
+}
+
 static const struct test tests[] = {
 	TEST(forked_server), TEST(children_at_once), TEST(another_program), TEST(server_that_polls), TEST(peer_over_tcp),
-	TEST(peer_that_dies),
+	TEST(peer_that_dies), TEST(client_over_tcp), TEST(interrupted),
 };
 
 int main(int argc, char **argv)
