@@ -6,6 +6,7 @@ use crate::description::Kind;
 use crate::table::{self, Held};
 use crate::timeout::Deadline;
 use crate::{errno, fork, rdma, real};
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::{ptr, slice};
 use libc::{c_int, epoll_event, sigset_t, timespec};
 
@@ -22,10 +23,8 @@ pub extern "C" fn epoll_create(size: c_int) -> c_int {
     if size <= 0 { errno::fail(libc::EINVAL) } else { epoll_create1(0) }
 }
 
-/// What the kernel says of the bridge: an address of ours, which no program uses.
-fn mark(key: c_int) -> Option<u64> {
-    table::description(key).map(|description| ptr::from_ref(description).addr() as u64)
-}
+/// Whether there has ever been a bridge. Programs without pay nothing for them.
+static HAS_BRIDGES: AtomicBool = AtomicBool::new(false);
 
 /// The bridge of a set.
 fn bridge(set: c_int) -> Option<Held> {
@@ -42,17 +41,21 @@ fn make_bridge(set: c_int) -> Option<Held> {
     if key < 0 {
         return None;
     }
-    let made = table::make_description(key).is_some_and(|description| {
-        description.begin(Kind::Bridge, 0, 0);
-        mark(key).is_some_and(|mark| {
-            let mut event = epoll_event { events: libc::EPOLLIN as u32, u64: mark };
-            // SAFETY: a valid event.
-            unsafe { real::epoll_ctl(set, libc::EPOLL_CTL_ADD, key, &mut event) == 0 }
-        })
-    });
-    if !made || !table::assign_first(set, key) {
-        // SAFETY: nobody else knows it; with it its membership ends.
+    let Some(description) = table::make_description(key) else {
+        // SAFETY: nobody else knows it.
         errno::kept(|| unsafe { rdma::rclose(key) });
+        return None;
+    };
+    description.begin(Kind::Bridge, 0, 0);
+    HAS_BRIDGES.store(true, Ordering::Release);
+    // What the kernel is to say of it: an address of ours, which no program uses.
+    let mark = ptr::from_ref(description).addr() as u64;
+    let mut event = epoll_event { events: libc::EPOLLIN as u32, u64: mark };
+    // SAFETY: a valid event.
+    let added = unsafe { real::epoll_ctl(set, libc::EPOLL_CTL_ADD, key, &mut event) == 0 };
+    if !added || !table::assign_first(set, key) {
+        // Nobody else uses it; with it its membership ends.
+        table::release(key);
     }
     bridge(set)
 }
@@ -114,7 +117,7 @@ unsafe fn of_socket(
     // SAFETY: the caller's promise.
     unsafe {
         let result = rdma::repoll_ctl(bridge.key(), operation, held.key(), event);
-        if result == 0 && held.description().listens.load(core::sync::atomic::Ordering::Acquire) {
+        if result == 0 && held.description().listens.load(Ordering::Acquire) {
             real::epoll_ctl(set, operation, number, event);
         }
         result
@@ -160,21 +163,32 @@ pub fn move_to_rdma(pending: &Held, socket: &Held) {
     });
 }
 
-/// Puts the events of the bridge in place of its own. Returns how many there are now.
-fn replaced(events: &mut [epoll_event], found: usize) -> usize {
-    let of_bridge = |event: &epoll_event| table::key_at(event.u64);
-    let marked = events
-        .iter()
-        .take(found)
-        .enumerate()
-        .find_map(|(position, event)| Some((position, of_bridge(event)?)));
-    let Some((position, key)) = marked else { return found };
-    let last = found - 1;
-    events.swap(position, last);
-    let rest = events.get_mut(last..).unwrap_or_default();
-    // SAFETY: as many events as said.
-    let more = unsafe { rdma::repoll_wait(key, rest.as_mut_ptr(), rest.len() as c_int, 0) };
-    last + usize::try_from(more).unwrap_or(0)
+/// Puts the events of bridges in place of their own. Returns how many there are now; -1 and errno if there are none since a
+/// bridge cannot be asked, which a parent of this process made.
+fn replaced(events: &mut [epoll_event], found: usize) -> c_int {
+    if !HAS_BRIDGES.load(Ordering::Acquire) {
+        return found as c_int;
+    }
+    // In front are those of the kernel, of which some were looked at; behind them those of bridges.
+    let (mut looked_at, mut of_kernel, mut all) = (0, found, found);
+    let mut failed = false;
+    // Several, if the set was duplicated before it got a bridge.
+    while looked_at < of_kernel {
+        let Some(key) = events.get(looked_at).and_then(|event| table::key_at(event.u64)) else {
+            looked_at += 1;
+            continue;
+        };
+        of_kernel -= 1;
+        all -= 1;
+        events.swap(looked_at, of_kernel);
+        events.swap(of_kernel, all);
+        let rest = events.get_mut(all..).unwrap_or_default();
+        // SAFETY: as many events as said.
+        let more = unsafe { rdma::repoll_wait(key, rest.as_mut_ptr(), rest.len() as c_int, 0) };
+        failed |= more < 0;
+        all += usize::try_from(more).unwrap_or(0);
+    }
+    if failed && all == 0 { -1 } else { all as c_int }
 }
 
 /// Waits with `ask`, which gets the time that is left, until there is an event for the program.
@@ -192,8 +206,8 @@ unsafe fn wait(
         // SAFETY: the kernel has accepted that many events.
         let list = unsafe { slice::from_raw_parts_mut(events, most as usize) };
         let left = replaced(list, found as usize);
-        if left > 0 {
-            return left as c_int;
+        if left != 0 {
+            return left;
         }
         if deadline.is_over() {
             return 0;

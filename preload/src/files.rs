@@ -19,9 +19,9 @@ pub unsafe extern "C" fn sendfile(out: c_int, file: c_int, offset: *mut off_t, c
             None => libc::lseek(file, 0, libc::SEEK_CUR),
         };
         if start < 0 {
-            // A file without positions cannot be sent, as with the kernel's sockets.
-            let is_pipe = errno::get() == libc::ESPIPE;
-            return if is_pipe { errno::fail(libc::EINVAL) as ssize_t } else { -1 };
+            // No file has such a position, and one without positions cannot be sent, as with the kernel's sockets.
+            let is_invalid = !offset.is_null() || errno::get() == libc::ESPIPE;
+            return if is_invalid { errno::fail(libc::EINVAL) as ssize_t } else { -1 };
         }
         let sent = copy(held.key(), file, start, count);
         if sent > 0 {

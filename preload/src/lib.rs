@@ -41,13 +41,19 @@ mod timeout;
 mod transfer;
 
 use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicBool, Ordering};
 
-/// All begins with that, in front of the program's own beginning.
+/// All begins with that, in front of the program's own beginning; with the first socket, if a library of the program begins
+/// before and makes one.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
 
 extern "C" fn begin() {
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+    if HAS_BEGUN.load(Ordering::Acquire) || HAS_BEGUN.swap(true, Ordering::AcqRel) {
+        return;
+    }
     process::begin();
     thread::begin();
     settings::begin();

@@ -67,17 +67,27 @@ fn wait(count: usize, sets: &mut [Set<'_>; 3], deadline: Deadline) -> c_int {
     ready
 }
 
+/// How far sets reach. Programs may ask for more than they have, since the kernel looks no further than at descriptors that
+/// can be open.
+fn reach(count: usize) -> usize {
+    let usual = libc::FD_SETSIZE.max(table::end() as usize);
+    // SAFETY: numbers.
+    let is_open = || errno::kept(|| unsafe { real::fcntl((count - 1) as c_int, libc::F_GETFD, 0) }) >= 0;
+    if count > usual && !is_open() { usual } else { count }
+}
+
 /// The sets, if there is a socket over RDMA in them.
 unsafe fn with_sockets<'a>(count: c_int, sets: [*mut u64; 3]) -> Option<(usize, [Set<'a>; 3])> {
-    let count = usize::try_from(count).ok()?;
+    let count = reach(usize::try_from(count).ok()?);
     let words = count.div_ceil(64);
     // SAFETY: the caller's promise: sets reach as far as the descriptors do.
     let sets = sets.map(|set| (!set.is_null()).then(|| unsafe { slice::from_raw_parts_mut(set, words) }));
     let mut any = false;
-    for number in 0..count {
-        let events = asked(&sets, number);
-        let number = number as c_int;
-        any |= events != 0 && table::is_known(number) && fork::is_socket_for(number, events);
+    for number in (0..table::end()).take(count) {
+        if table::is_known(number) {
+            let events = asked(&sets, number as usize);
+            any |= events != 0 && fork::is_socket_for(number, events);
+        }
     }
     any.then_some((count, sets))
 }

@@ -31,19 +31,22 @@ pub fn of_kernel(domain: c_int, type_and_flags: c_int, protocol: c_int) -> c_int
 /// From now on the number stands for a socket over RDMA, which is closed if that fails.
 pub fn publish(number: c_int, socket: c_int, domain: c_int, type_: c_int) -> bool {
     settings::apply(socket);
-    if let Some(description) = table::make_description(socket) {
-        description.begin(Kind::Socket, domain, type_);
-        if table::assign_new(number, socket) {
-            return true;
-        }
+    let Some(description) = table::make_description(socket) else {
+        // SAFETY: nobody else knows it.
+        unsafe { rclose(socket) };
+        return false;
+    };
+    description.begin(Kind::Socket, domain, type_);
+    let works = table::assign_new(number, socket);
+    if !works {
+        table::release(socket);
     }
-    // SAFETY: nobody else knows it.
-    unsafe { rclose(socket) };
-    false
+    works
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn socket(domain: c_int, type_and_flags: c_int, protocol: c_int) -> c_int {
+    crate::begin();
     let type_ = type_and_flags & TYPE;
     if thread::is_inside() || !rules::want(domain, type_, protocol) {
         // SAFETY: numbers.

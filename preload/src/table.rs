@@ -6,7 +6,7 @@
 //! place names the key. Places are never freed, so a look-up takes no lock: it holds the description, and then looks
 //! whether the number still stands for it. The last to let go, a duplicate that is closed or a call that returns, ends it.
 
-use crate::description::Description;
+use crate::description::{Description, Kind};
 use crate::{errno, process, thread};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -203,15 +203,18 @@ pub fn is_key(number: c_int) -> bool {
     description(number).is_some_and(Description::is_used)
 }
 
-/// The key whose description is at this address. A set may have been duplicated before it got a bridge, so its number need
-/// not stand for it.
+/// The key of the bridge whose description is at this address. A set may have been duplicated before it got a bridge, so its
+/// number need not stand for it.
 pub fn key_at(address: u64) -> Option<c_int> {
     let mut first = 0;
     for (chunk, cell) in PLACES.iter().enumerate() {
         let (start, size) = (cell.load(Ordering::Acquire).addr(), (FIRST as usize) << chunk);
         let offset = usize::try_from(address).ok()?.wrapping_sub(start);
         if start != 0 && offset < size * size_of::<Place>() {
-            return c_int::try_from(first + offset / size_of::<Place>()).ok();
+            let key = c_int::try_from(first + offset / size_of::<Place>()).ok()?;
+            let is_there = |known: &Description| ptr::from_ref(known).addr() as u64 == address;
+            let is_bridge = |known: &Description| known.is_used() && known.is(Kind::Bridge);
+            return description(key).filter(|known| is_there(known) && is_bridge(known)).map(|_| key);
         }
         first += size;
     }

@@ -141,6 +141,9 @@ static void files(void)
 	check(sendfile(connection.client, fileno(file), &offset, 1) == 0, "after the end");
 	check_fails((int)sendfile(connection.client, connection.server, NULL, 1), EINVAL);
 	check_fails((int)sendfile(connection.client, 1000, NULL, 1), EBADF);
+	offset = -1;
+	errno = 0;
+	check_fails((int)sendfile(connection.client, fileno(file), &offset, 1), EINVAL);
 	fclose(file);
 	close_connection(&connection);
 }
@@ -209,6 +212,32 @@ static void sets(void)
 	FD_SET(connection.client, &read);
 	check_fails(select(count, &read, NULL, NULL, NULL), EBADF);
 	check_ok(close(connection.client));
+}
+
+/* Nobody looks behind a set, even if more descriptors are asked for than it has. */
+static void sets_are_short(void)
+{
+	struct connection connection = open_connection();
+	struct {
+		fd_set set;
+		unsigned char behind[4096];
+	} read;
+	struct timespec none = { 0 };
+	struct timeval time = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		memset(&read, 0xff, sizeof(read));
+		FD_ZERO(&read.set);
+		FD_SET(connection.client, &read.set);
+		if (i)
+			check(select(1 << 20, &read.set, NULL, NULL, &time) == 0, "select: %m");
+		else
+			check(pselect(1 << 20, &read.set, NULL, NULL, &none, NULL) == 0, "pselect: %m");
+		check(!FD_ISSET(connection.client, &read.set), "ready");
+		for (size_t byte = 0; byte < sizeof(read.behind); byte++)
+			check(read.behind[byte] == 0xff, "byte %zu behind the set", byte);
+	}
+	close_connection(&connection);
 }
 
 static volatile sig_atomic_t signals;
@@ -281,7 +310,7 @@ static void bad_arguments(void)
 
 static const struct test tests[] = {
 	TEST(looks_like_a_socket), TEST(accept_flags), TEST(control), TEST(fortified), TEST(files),
-	TEST(many_messages), TEST(streams_of_c), TEST(sets), TEST(pending_signals), TEST(splicing), TEST(bad_arguments),
+	TEST(many_messages), TEST(streams_of_c), TEST(sets), TEST(sets_are_short), TEST(pending_signals), TEST(splicing), TEST(bad_arguments),
 };
 
 int main(int argc, char **argv)

@@ -206,6 +206,53 @@ static void of_a_set(void)
 	close_connection(&connection);
 }
 
+/* Both were made one set before either had a member. */
+static void of_a_set_with_members(void)
+{
+	struct connection one = open_connection(), other = open_connection();
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = 1 }, events[4];
+	int set = epoll_create1(0), copy = dup(set);
+
+	check_ok(epoll_ctl(set, EPOLL_CTL_ADD, one.client, &event));
+	event.data.u64 = 2;
+	check_ok(epoll_ctl(copy, EPOLL_CTL_ADD, other.client, &event));
+	send_all(one.server, "x", 1);
+	send_all(other.server, "x", 1);
+	check(poll_one(one.client, POLLIN, 5000) == POLLIN && poll_one(other.client, POLLIN, 5000) == POLLIN, "nothing came");
+	check(epoll_wait(set, events, 4, 5000) == 2, "not two events");
+	check(events[0].data.u64 + events[1].data.u64 == 3, "other words");
+	/* With room for one, it is one of the program's too. */
+	check(epoll_wait(copy, events, 1, 5000) == 1, "no event");
+	check(events[0].data.u64 == 1 || events[0].data.u64 == 2, "another word");
+	check_ok(close(set));
+	check_ok(close(copy));
+	close_connection(&one);
+	close_connection(&other);
+}
+
+/* A child cannot use the parent's connection, and is told so instead of waiting for ever. */
+static void of_a_set_in_a_child(void)
+{
+	struct connection connection = open_connection();
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = 4711 };
+	int set = epoll_create1(0), status;
+	pid_t child;
+
+	check_ok(epoll_ctl(set, EPOLL_CTL_ADD, connection.client, &event));
+	send_all(connection.server, "x", 1);
+	check(poll_one(connection.client, POLLIN, 5000) == POLLIN, "nothing came");
+	child = fork();
+	if (!child) {
+		alarm(20);
+		if (epoll_wait(set, &event, 1, -1) == 1)
+			_exit(event.data.u64 == 4711 ? 0 : 1);
+		_exit(errno == EPERM && is_preloaded() ? 0 : 2);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "status %d", status);
+	check_ok(close(set));
+	close_connection(&connection);
+}
+
 static void *duplicate_often(void *arg)
 {
 	int *socket = arg;
@@ -288,8 +335,8 @@ static void cancelled_reader(void)
 
 static const struct test tests[] = {
 	TEST(last_close_ends), TEST(onto_itself), TEST(onto_another), TEST(onto_a_file), TEST(of_nothing),
-	TEST(flags_are_shared), TEST(range), TEST(child_closes), TEST(vforked_child_closes), TEST(of_a_set), TEST(threads),
-	TEST(exit_is_an_end), TEST(cancelled_reader),
+	TEST(flags_are_shared), TEST(range), TEST(child_closes), TEST(vforked_child_closes), TEST(of_a_set),
+	TEST(of_a_set_with_members), TEST(of_a_set_in_a_child), TEST(threads), TEST(exit_is_an_end), TEST(cancelled_reader),
 };
 
 int main(int argc, char **argv)
