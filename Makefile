@@ -93,7 +93,7 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) clippy --locked -p rspreload -- -D warnings
-	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps --document-private-items
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --workspace --no-deps --document-private-items
 	tools/check-layers.sh
 	tools/check-shell.sh
 	tools/check-man.sh

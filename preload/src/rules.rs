@@ -34,7 +34,7 @@ unsafe extern "C" {
 pub fn begin() {
     let Some(mut text) = Buffer::new(SIZE_MAX) else { return };
     let Some(read) = read_file(text.bytes()) else { return };
-    for line in text.bytes().split(|byte| *byte == b'\n').take_while(|line| !line.is_empty() || read > 0) {
+    for line in text.bytes().get(..read).unwrap_or_default().split(|byte| *byte == b'\n') {
         if let Some(rule) = parse(line) {
             keep(rule);
         }

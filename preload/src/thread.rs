@@ -10,7 +10,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use libc::{c_int, c_void, pthread_attr_t, pthread_key_t, pthread_t};
 
-/// Descriptions that a thread holds at once: one, and one for each signal handler that interrupts it.
+/// Descriptions that a thread is known to hold at once: a socket, a set, and those of signal handlers that interrupt it. If a
+/// thread holds more and is cancelled, the others are not let go.
 const MOST: usize = 8;
 
 struct Thread {
