@@ -4,6 +4,7 @@
 #include "sockets.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,6 +89,40 @@ static void descriptors_closed_by_the_child(void)
 	close_connection(&connection);
 }
 
+static bool is_file(int fd, const char *name)
+{
+	char path[32], target[64] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return readlink(path, target, sizeof(target) - 1) > 0 && !strcmp(target, name);
+}
+
+static void reuse_numbers_and_go_on(void)
+{
+	bool is_reused[64] = { false };
+	int null = open("/dev/null", O_RDWR);
+
+	check(null >= 0, "open: %m");
+	for (int fd = 3; fd < 64; fd++)
+		if (is_file(fd, "anon_inode:[eventfd]")) {
+			check(dup2(null, fd) == fd, "dup2: %m");
+			is_reused[fd] = true;
+		}
+	talk_by_own_sockets();
+	for (int fd = 3; fd < 64; fd++)
+		check(!is_reused[fd] || is_file(fd, "/dev/null"), "%d is closed", fd);
+}
+
+/* What the thread of the parent has to sleep with is no more than numbers to the child. */
+static void numbers_reused_by_the_child(void)
+{
+	connection = open_connection();
+	check(!poll_one(connection.server, POLLIN, 10), "something came");
+	run_child(reuse_numbers_and_go_on);
+	talk(&connection);
+	close_connection(&connection);
+}
+
 static void exit_at_once(void)
 {
 	exit(EXIT_SUCCESS);
@@ -144,6 +179,7 @@ static const struct test tests[] = {
 	TEST(inherited_sockets),
 	TEST(closed_by_the_child),
 	TEST(descriptors_closed_by_the_child),
+	TEST(numbers_reused_by_the_child),
 	TEST(left_by_the_child),
 	SLOW_TEST(child_of_a_busy_parent, 120),
 };
