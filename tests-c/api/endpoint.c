@@ -3,6 +3,7 @@
 #include "connection.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -52,6 +53,7 @@ static void receive_and_end(struct rdma_cm_id *id)
 {
 	char message[16];
 	struct ibv_mr *mr = rdma_reg_msgs(id, message, sizeof(message));
+	struct pollfd client_ends = { .fd = id->channel->fd, .events = POLLIN };
 	struct ibv_wc completion;
 
 	check(mr, "rdma_reg_msgs: %m");
@@ -59,6 +61,8 @@ static void receive_and_end(struct rdma_cm_id *id)
 	check_ok(rdma_accept(id, NULL));
 	check(rdma_get_recv_comp(id, &completion) == 1 && completion.status == IBV_WC_SUCCESS, "receive");
 	check(!strcmp(message, "an endpoint"), "received '%s'", message);
+	/* The device may not have acknowledged the message yet, and would not do so on a queue pair that has ended. */
+	check(poll(&client_ends, 1, -1) == 1, "poll: %m");
 	check_ok(rdma_disconnect(id));
 	check_ok(rdma_dereg_mr(mr));
 	rdma_destroy_ep(id);
