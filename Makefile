@@ -17,9 +17,9 @@ comma := ,
 # What `make test` runs in the lab: suites with both libraries; existing programs only with this library, preloaded and
 # installed; suites that are worth a second run with it installed.
 export LAB_KERNELS ?= 7.2
-export LAB_SUITES ?= smoke,user-event,bells,api,resolve,examples,two-hosts,rsockets
-export LAB_PROGRAM_SUITES ?= utils,pyverbs,clients,repoll
-export LAB_INSTALLED_SUITES ?= api,examples,two-hosts,rsockets
+export LAB_SUITES ?= smoke,user-event,bells,api,resolve,examples,two-hosts
+export LAB_PROGRAM_SUITES ?= utils,pyverbs,clients,rsockets,repoll
+export LAB_INSTALLED_SUITES ?= api,examples,two-hosts
 # The same for kernels that have no command for user events, with this library.
 export LAB_OLD_KERNELS ?= 6.12,6.1
 export LAB_OLD_SUITES ?= user-event,bells

@@ -61,7 +61,7 @@ step checked make --no-print-directory test-checked
 for results in build/lab/out/*; do
     [[ -d $results/system ]] || continue
     kernel=$(basename "$results")
-    for suite in user-event api resolve two-hosts rsockets; do
+    for suite in user-event api resolve two-hosts; do
         [[ ! -d $results/ours/$suite ]] ||
             step "compare-$kernel-$suite" tests-c/compare.sh "$results"/{ours,system}/"$suite" docs/differences.md
     done
