@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 		TEST(child_opens_its_own),
 		TEST(child_opens_its_own_while_the_parent_waits),
 		SLOW_TEST(child_of_a_busy_parent, 30),
-		TEST(child_takes_the_id),
+		TEST(child_takes_the_id, .needs = "migrate_id"),
 	};
 
 	return RUN_TESTS(tests, argc, argv);
