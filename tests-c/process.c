@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -112,6 +113,21 @@ int run_command(const char *command)
 {
 	unsetenv("LD_PRELOAD");
 	return system(command);
+}
+
+long resident_kb(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	char line[128];
+	long size = -1;
+
+	check(file, "/proc/self/status: %m");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "VmRSS: %ld", &size) == 1)
+			break;
+	fclose(file);
+	check(size > 0, "no VmRSS");
+	return size;
 }
 
 void run_child(void (*child)(void))

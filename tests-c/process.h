@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Threads, time and descriptors of the test process; nothing of the library under test. */
+/* Threads, time, descriptors and memory of the test process; nothing of the library under test. */
 #ifndef TESTS_PROCESS_H
 #define TESTS_PROCESS_H
 
@@ -19,6 +19,8 @@ void set_nonblocking(int fd);
 /* Open descriptors of this process whose target contains the text (NULL: all). */
 int count_fds(const char *text);
 int count_threads(void);
+/* The memory that this process has in use. */
+long resident_kb(void);
 
 /* Runs a shell command, which does not meet the library under test. Returns as system() does. */
 int run_command(const char *command);

@@ -7,22 +7,6 @@
 
 enum { AT_ONCE = 200, MOST_GROWTH_KB = 512 };
 
-/* The memory that this process has in use. */
-static long resident_kb(void)
-{
-	FILE *file = fopen("/proc/self/status", "r");
-	char line[128];
-	long size = -1;
-
-	check(file, "/proc/self/status: %m");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "VmRSS: %ld", &size) == 1)
-			break;
-	fclose(file);
-	check(size > 0, "no VmRSS");
-	return size;
-}
-
 static void check_memory(long before)
 {
 	long now = resident_kb();

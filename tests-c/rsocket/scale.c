@@ -210,21 +210,6 @@ static void pending_beyond_the_backlog(void)
 	pending(100, 5);
 }
 
-static long resident_kb(void)
-{
-	FILE *file = fopen("/proc/self/status", "r");
-	char line[128];
-	long size = -1;
-
-	check(file, "/proc/self/status: %m");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "VmRSS: %ld", &size) == 1)
-			break;
-	fclose(file);
-	check(size > 0, "no VmRSS");
-	return size;
-}
-
 static void open_and_close(void)
 {
 	unsigned long count = number_from_env("TEST_CONNECTIONS", 10000), warm = count / 10;
