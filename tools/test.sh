@@ -33,7 +33,7 @@ step() {
         good=1
     fi
     passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + ignored))
-    [[ $bad -eq 0 ]] || failures+=("$name ($log)")
+    [[ $bad -eq 0 ]] || failures+=("$log")
     echo "== $name: $good passed, $bad failed, $ignored skipped in $((SECONDS - start)) s"
 }
 
@@ -62,7 +62,7 @@ for results in build/lab/out/*; do
     [[ -d $results/system ]] || continue
     kernel=$(basename "$results")
     for suite in user-event api resolve two-hosts; do
-        [[ ! -d $results/ours/$suite ]] ||
+        ! compgen -G "$results/*/$suite/*.out" >/dev/null ||
             step "compare-$kernel-$suite" tests-c/compare.sh "$results"/{ours,system}/"$suite" docs/differences.md
     done
 done
@@ -70,6 +70,9 @@ done
 step lab-programs make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_PROGRAM_SUITES" LIB=ours,installed
 step lab-installed make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_INSTALLED_SUITES" LIB=installed
 
-[[ ${#failures[@]} -eq 0 ]] || printf 'failed: %s\n' "${failures[@]}"
+for log in "${failures[@]}"; do
+    echo "== $log: what failed, or how it ended"
+    grep -aE '^not ok |^test .* FAILED$' "$log" || tail -n 20 "$log"
+done
 echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed -eq 0 && $passed -gt 0 ]]
