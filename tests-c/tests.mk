@@ -6,7 +6,7 @@ tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
 # What programs have in common.
 tests_common := harness process helper script fake_ibacm api/connection api/objects api/hosts api/subnet \
-	rsocket/sockets rsocket/sets rsocket/attacker rsocket/victim preload/preloaded
+	rsocket/between rsocket/sockets rsocket/sets rsocket/attacker rsocket/victim preload/preloaded
 tests_sources := $(wildcard $(tests_dir)*.c $(tests_dir)api/*.c $(tests_dir)rsocket/*.c $(tests_dir)preload/*.c)
 tests_programs := $(filter-out $(tests_common) shim_%,$(tests_sources:$(tests_dir)%.c=%))
 tests_headers := $(wildcard $(tests_dir)*.h $(tests_dir)api/*.h $(tests_dir)rsocket/*.h $(tests_dir)preload/*.h)
@@ -22,6 +22,8 @@ tests_libs = -L$(tests_libdir) -Wl,--allow-shlib-undefined -lrdmacm -libverbs
 # Static runtimes: with LD_PRELOAD a shared one would not be the first object, and refuses to start.
 $(BUILD)/tests-asan/%: tests_cflags += -fsanitize=address,undefined -fno-omit-frame-pointer -static-libasan -static-libubsan
 $(BUILD)/tests/dl $(BUILD)/tests-asan/dl: tests_libs = -ldl
+# The library is to find functions of the program (rsocket/between.c).
+$(BUILD)/tests/rsocket/missed $(BUILD)/tests-asan/rsocket/missed: tests_cflags += -rdynamic
 
 tests_build = mkdir -p $(@D) && $(CC) $(tests_cflags) -o $@ $(filter %.c %.a,$^) $(tests_libs)
 

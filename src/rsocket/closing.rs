@@ -11,8 +11,10 @@ use super::wire::Message;
 use crate::errno::{Errno, Result};
 use crate::sync::Shared;
 use crate::sys::device;
+use crate::sys::park::Parking;
 use crate::sys::thread::uncancellable;
-use std::ffi::c_int;
+use crate::sys::thread_end::AtThreadEnd;
+use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
@@ -74,8 +76,39 @@ impl Closing {
 
     /// Where something may happen; -1 if nothing tells of it.
     pub fn watched(&self) -> RawFd {
-        self.socket.watched()
+        self.socket.link().map_or(-1, Link::descriptor)
     }
+
+    /// The thread sees to the rest.
+    fn go_on(self) {
+        uncancellable(|| {
+            self.socket.release_number();
+            let hub = Shared::clone(self.socket.hub());
+            hub.close_later(self);
+        });
+    }
+}
+
+/// A call that waits for that. However its thread leaves it, the socket says all.
+struct Lingering(Option<Closing>);
+
+impl Drop for Lingering {
+    fn drop(&mut self) {
+        if let Some(closing) = self.0.take() {
+            let _ = service::settle_at_exit();
+            closing.go_on();
+        }
+    }
+}
+
+thread_local! {
+    static PARKED: Parking<Lingering> = const { Parking::new() };
+}
+
+static AT_END: AtThreadEnd = AtThreadEnd::new(end_of_thread);
+
+unsafe extern "C" fn end_of_thread(_: *mut c_void) {
+    PARKED.with(Parking::end);
 }
 
 /// Closes a socket, or a set of them. Whatever it returns, the number is free.
@@ -99,54 +132,52 @@ pub fn close(number: RawFd) -> Result<()> {
         let _attempt = socket.attempt.lock();
         socket.set_stage(Stage::Closed);
     });
-    let told = match (socket.link(), patience) {
-        (Some(link), Some(patience)) if is_connected => {
-            uncancellable(|| end(&socket, link, READ_SHUT | WRITE_SHUT));
-            link.is_all_told() || linger_on(&socket, patience, linger.is_none())
-        }
-        _ => true,
+    let told = match patience {
+        Some(patience) if is_connected => say_all(socket, patience, linger.is_none()),
+        _ => Some(socket),
     };
     uncancellable(|| {
-        if !told {
-            return;
-        }
+        let Some(socket) = told else { return };
         if let Some(link) = socket.link().filter(|_| socket.waiters.wake_all()) {
             // A thread is blocked in there.
             link.fail();
         }
         // Others may have references.
         socket.release_number();
-        drop(socket);
     });
     Ok(())
 }
 
-/// Waits until the peer has everything; a socket that never waits leaves that to the thread. False if that goes on.
-fn linger_on(socket: &Shared<Socket>, patience: Duration, may_go_on: bool) -> bool {
-    let until = Instant::now() + patience;
-    // Without memory for that it waits after all.
-    if socket.is_nonblocking() && may_go_on && service::settle_at_exit().is_ok() {
-        go_on(socket, until);
-        return false;
-    }
-    loop {
-        match wait::until(Shared::clone(socket), Awaited::Told, Some(until)) {
-            Err(Errno::EINTR) => {}
-            Ok(_) | Err(Errno::EAGAIN) => return true,
-            // There are no means to wait.
-            Err(_) => {
-                let _ = service::settle_at_exit();
-                go_on(socket, until);
-                return false;
-            }
-        }
-    }
-}
-
-/// The thread sees to the rest.
-fn go_on(socket: &Shared<Socket>, until: Instant) {
-    uncancellable(|| {
-        socket.release_number();
-        socket.hub().close_later(Closing { socket: Shared::clone(socket), until });
+/// Waits until the peer has everything; a socket that never waits leaves that to the thread. None if that goes on.
+fn say_all(socket: Shared<Socket>, patience: Duration, may_go_on: bool) -> Option<Shared<Socket>> {
+    let is_told = uncancellable(|| {
+        socket.link().is_none_or(|link| {
+            end(&socket, link, READ_SHUT | WRITE_SHUT);
+            link.is_all_told()
+        })
     });
+    if is_told {
+        return Some(socket);
+    }
+    let until = Instant::now() + patience;
+    let closing = Closing { socket, until };
+    // Without memory for that it waits after all.
+    if closing.socket.is_nonblocking() && may_go_on && service::settle_at_exit().is_ok() {
+        closing.go_on();
+        return None;
+    }
+    let mut waited = Shared::clone(&closing.socket);
+    let mut lingering = Lingering(Some(closing));
+    loop {
+        let wait = || wait::until(waited, Awaited::Told, Some(until));
+        // Where there are no means to wait, the thread sees to the rest.
+        let (back, result) = Parking::during(&PARKED, &AT_END, lingering, wait).ok()?;
+        lingering = back;
+        match result {
+            Err(Errno::EINTR) => {}
+            Ok(_) | Err(Errno::EAGAIN) => return lingering.0.take().map(|closing| closing.socket),
+            Err(_) => return None,
+        }
+        waited = Shared::clone(&lingering.0.as_ref()?.socket);
+    }
 }

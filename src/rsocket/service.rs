@@ -203,9 +203,14 @@ impl Hub {
         self.sockets.lock().get(&id.uid())?.upgrade()
     }
 
+    /// The thread looks after what it waits for.
+    pub fn ring(&self) {
+        self.bell.ring();
+    }
+
     fn add(&self, change: impl FnOnce(&mut Tasks)) {
         change(&mut self.tasks.lock());
-        self.bell.ring();
+        self.ring();
     }
 
     /// The listener has room for requests again.
@@ -330,14 +335,18 @@ impl Hub {
             |tasks| &mut tasks.tended,
             |weak| {
                 let socket = weak.upgrade()?;
-                socket.is_tended.store(false, Ordering::SeqCst);
                 let link = socket.link()?;
                 socket.take_event_if_any();
                 link.look_and_arm();
-                if !link.is_behind() || socket.is_tended.swap(true, Ordering::SeqCst) {
-                    return None;
+                if !link.is_behind() {
+                    socket.is_tended.swap(false, Ordering::SeqCst);
+                    // Whoever saw it tended since it fell behind again has not asked for that.
+                    if !link.is_behind() || socket.is_tended.swap(true, Ordering::SeqCst) {
+                        return None;
+                    }
+                    link.look_and_arm();
                 }
-                // Whoever else waits there takes the event, but may leave before there is one.
+                // Whoever else waits there takes the event, and tells.
                 if memory::push(watches, descriptor::readable(link.descriptor())).is_err() {
                     sooner(now + SOON);
                 }

@@ -16,6 +16,7 @@ use crate::sys::thread::uncancellable;
 use crate::sys::thread_end::AtThreadEnd;
 use std::ffi::c_void;
 use std::os::fd::RawFd;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// What a call waits for.
@@ -195,6 +196,9 @@ impl Place {
                 link.event_taken(result);
             }
             place.socket.attend();
+            if result.is_ok() {
+                place.socket.tell_thread();
+            }
         });
         match result {
             Err(Errno::EINTR) => return place.give_up(Errno::EINTR),
@@ -241,9 +245,8 @@ impl Drop for Place {
     fn drop(&mut self) {
         match &self.waker {
             None => {
-                self.socket.waiters.stop_reading(self.with_event);
-                if !self.with_event {
-                    // Another thread may have left the event to this one.
+                // Other threads may have left an event to this one.
+                if self.socket.waiters.stop_reading(self.with_event) || !self.with_event {
                     self.socket.pump();
                 }
             }
@@ -263,22 +266,44 @@ impl Socket {
         }
     }
 
-    /// Takes an event if there is one, and nobody else is about to.
+    /// For the thread of the process: takes an event if there is one, and nobody else is about to.
     pub fn take_event_if_any(&self) {
         let seen = self.waiters.taken();
         let mut watch = [descriptor::readable(self.watched())];
         if descriptor::poll(&mut watch, Some(Duration::ZERO)) == Ok(1) {
-            self.take_event_since(seen);
+            if let Some(link) = self.link().filter(|_| self.waiters.become_reader_since(seen)) {
+                self.read_event(link);
+            }
         }
     }
 
     /// Takes an event that was seen, unless another thread has or is about to.
     pub fn take_event_since(&self, seen: u32) {
         if let Some(link) = self.link().filter(|_| self.waiters.become_reader_since(seen)) {
+            self.read_event(link);
+            self.tell_thread();
+        }
+    }
+
+    /// The turn of a reader that sees an event.
+    pub fn read_event(&self, link: &Link) {
+        loop {
             let result = link.completions().take_event();
             link.event_taken(result);
-            self.waiters.stop_reading(result.is_ok());
-            self.attend();
+            let is_called = self.waiters.stop_reading(result.is_ok());
+            if result.is_ok() {
+                self.attend();
+            }
+            if !is_called || !self.waiters.become_reader_or_call() {
+                return;
+            }
+        }
+    }
+
+    /// An event was taken that the thread of the process may be waiting for.
+    pub fn tell_thread(&self) {
+        if self.is_tended.load(Ordering::SeqCst) || self.is(Stage::Closed) {
+            self.hub().ring();
         }
     }
 }

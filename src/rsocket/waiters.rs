@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Default)]
 struct Inside {
     has_reader: bool,
+    /// A thread was told of an event while another had the turn.
+    is_called: bool,
     sleepers: Vec<Shared<Waker>>,
 }
 
@@ -33,6 +35,14 @@ impl Waiters {
         !std::mem::replace(&mut inside.has_reader, true)
     }
 
+    /// The same, for a thread that was told of an event, and will not be told again: a reader that there is looks for it
+    /// when it leaves.
+    pub fn become_reader_or_call(&self) -> bool {
+        let mut inside = self.inside.lock();
+        inside.is_called |= inside.has_reader;
+        !std::mem::replace(&mut inside.has_reader, true)
+    }
+
     /// The calling thread becomes the reader, if there is none and no event was taken since `seen`.
     pub fn become_reader_since(&self, seen: u32) -> bool {
         let mut inside = self.inside.lock();
@@ -43,8 +53,10 @@ impl Waiters {
         true
     }
 
-    /// The reader leaves, with an event or without.
-    pub fn stop_reading(&self, with_event: bool) {
+    /// The reader leaves, with an event or without. Returns whether it has to look once more, for an event that another
+    /// thread was told of meanwhile.
+    #[must_use]
+    pub fn stop_reading(&self, with_event: bool) -> bool {
         let mut inside = self.inside.lock();
         inside.has_reader = false;
         if with_event {
@@ -53,6 +65,7 @@ impl Waiters {
         for sleeper in &inside.sleepers {
             sleeper.wake();
         }
+        std::mem::take(&mut inside.is_called)
     }
 
     /// Whether some thread has the turn.

@@ -7,6 +7,7 @@ use crate::errno::{Errno, Result};
 use crate::rsocket::socket::Socket;
 use crate::sync::{Lock, Shared};
 use crate::sys::bell::Bell;
+use crate::sys::descriptor;
 use crate::sys::memory;
 use crate::sys::thread::uncancellable;
 use libc::{EPOLLET, EPOLLEXCLUSIVE, POLLIN, POLLRDNORM, c_short};
@@ -161,17 +162,14 @@ impl Socket {
         self.bridges.inside.lock().level(self);
     }
 
-    /// Takes an event, if one is there and no other thread is about to.
+    /// Takes an event if one is there, of which the kernel tells only once. If another thread has the turn, that one
+    /// looks for it.
     pub fn pump(&self) {
         let Some(link) = self.link().filter(|_| self.bridges.any.load(Ordering::SeqCst)) else { return };
         uncancellable(|| {
-            if self.waiters.become_reader() {
-                let result = link.completions().take_event();
-                link.event_taken(result);
-                self.waiters.stop_reading(result.is_ok());
-                if result.is_ok() {
-                    self.attend();
-                }
+            if self.waiters.become_reader_or_call() {
+                self.read_event(link);
+                self.tell_thread();
             }
         });
     }
@@ -179,6 +177,7 @@ impl Socket {
     /// The socket connects: completions count from now on.
     pub fn bridge_channel(&self, channel: RawFd) -> Result<()> {
         let mut inside = self.bridges.inside.lock();
+        descriptor::set_nonblocking(channel)?;
         inside.channel = Some(channel);
         inside.members.iter().try_for_each(|member| member.watch(channel))
     }
@@ -197,16 +196,19 @@ impl Socket {
         }
         inside.members.try_reserve(1)?;
         let bridge = inside.take(interests, events)?;
-        self.bridges.any.store(true, Ordering::SeqCst);
         let link = self.live_link();
         let channel = inside.channel.or(link.map(|link| link.descriptor()));
-        let result = channel.map_or(Ok(()), |channel| member.watch(channel)).and_then(|()| {
-            if let Some(link) = link {
-                link.look_and_arm();
-            }
-            inside.level(self);
-            enter(&bridge)
-        });
+        // First: a thread that looks for the event that another was told of must not wait for the next one.
+        let result = channel.map_or(Ok(()), descriptor::set_nonblocking);
+        self.bridges.any.store(true, Ordering::SeqCst);
+        let result =
+            result.and_then(|()| channel.map_or(Ok(()), |channel| member.watch(channel))).and_then(|()| {
+                if let Some(link) = link {
+                    link.look_and_arm();
+                }
+                inside.level(self);
+                enter(&bridge)
+            });
         if let Err(error) = result {
             inside.give(&bridge, events);
             self.bridges.any.store(!inside.members.is_empty(), Ordering::SeqCst);

@@ -9,7 +9,6 @@ use super::bridge::Bridge;
 use crate::errno::{Errno, Result};
 use crate::rsocket::socket::Socket;
 use crate::sync::{Key, Lock, Shared, Table, Weak};
-use crate::sys::descriptor;
 use crate::sys::epoll::{self, Change, Event};
 use libc::{EPOLLET, EPOLLEXCLUSIVE, EPOLLIN, EPOLLONESHOT, EPOLLOUT, EPOLLRDNORM, POLLNVAL, c_short};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -126,11 +125,9 @@ impl Member {
         self.keys.get().map(|keys| keys.0).ok_or(Errno::ENOENT)
     }
 
-    /// Whoever waits for the set gets to know of the socket's completions.
+    /// Whoever waits for the set gets to know of the socket's completions. The channel does not block.
     pub fn watch(&self, channel: RawFd) -> Result<()> {
         let (_, key) = self.keys.get().ok_or(Errno::ENOENT)?;
-        // A thread that takes an event another was faster with does not wait for the next one.
-        descriptor::set_nonblocking(channel)?;
         // Each event is told once, to one thread. If that may not take it, the one that is about to does the rest.
         let events = (EPOLLIN | EPOLLRDNORM | EPOLLET) as u32;
         epoll::change(self.set_number, Change::Add, channel, Event { events, u64: key.raw() ^ disguise() })
