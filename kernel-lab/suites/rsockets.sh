@@ -7,7 +7,7 @@ source /work/lab/guest/lib.sh
 
 PROGRAMS=(stream ending polling connecting options)
 # Only for this library: the C library's memory is at the mercy of its peers, and where those are gone it waits for ever.
-ALONE=(forking missed attack attack_greeting attack_sender)
+ALONE=(forking missed interrupted threads resources attack attack_greeting attack_sender)
 
 rdma_up || exit 1
 trap rdma_down EXIT
