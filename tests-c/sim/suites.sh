@@ -109,6 +109,8 @@ machine() {
             ;;
     esac
     case $1-$2 in
+        # What a peer is told goes as messages there.
+        iwarp-ours) run_alone rsocket/{stream,polling,connecting,options} ;;
         roce-ours | infiniband-ours) run sim scripted "$LAB_WORK"/tests/api/answers "$LAB_WORK"/tests/sim/* ;;
     esac
     [[ $1-$2 != roce-ours ]] || run_alone api/{answers,last_messages,crowd} \

@@ -167,7 +167,8 @@ static long answer(struct cm_id *id, const struct rdma_ucm_accept *accept)
 	if (!is_iwarp(id) && accept->conn_param.private_data_len > ANSWER_DATA)
 		return -EINVAL;
 	if (is_iwarp(id) && !(verbs_has_queue_pair(id->device, accept->conn_param.qp_num) &&
-			      verbs_iwarp_connect(peer->sent.conn.qp_num, accept->conn_param.qp_num)))
+			      verbs_iwarp_connect(peer->sent.conn.qp_num, accept->conn_param.qp_num,
+						  peer->sent.conn.initiator_depth)))
 		return -EINVAL;
 	id->sent.conn = accept->conn_param;
 	id->sent.ece = accept->ece;

@@ -136,10 +136,12 @@ static bool find_remote(struct message *message, struct spans *remote, unsigned 
 	return spans_of_key(remote, message->pd, wr->address, message->send->length, wr->key, access);
 }
 
-/* What the peer's queue pair must allow. */
-static unsigned int rights_needed(uint32_t opcode)
+/* What the peer's queue pair must allow. An RNIC's allows all: only its memory has rights. */
+static unsigned int rights_needed(const struct send *send, const struct device *device)
 {
-	switch (opcode) {
+	if (device->link == LINK_IWARP)
+		return 0;
+	switch (send->wr.opcode) {
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		return IBV_ACCESS_REMOTE_WRITE;
@@ -248,7 +250,7 @@ static unsigned int access_needed(const struct queue_pair *qp, const struct send
 static enum sent deliver(struct message *message)
 {
 	bool asks = message->send->wr.opcode >= IBV_WR_RDMA_READ;
-	unsigned int rights = rights_needed(message->send->wr.opcode);
+	unsigned int rights = rights_needed(message->send, message->to->object.context->device);
 
 	if (asks && !message->from->attr.max_rd_atomic && message->from->object.context->device->link != LINK_IWARP)
 		return refuse(message, IBV_WC_LOC_QP_OP_ERR);

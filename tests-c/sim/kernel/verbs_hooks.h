@@ -32,9 +32,10 @@ bool verbs_has_queue_pair(const struct device *device, uint32_t number);
 
 /*
  * iWARP, where the connection manager itself connects queue pairs: both are ready to send afterwards, the passive one
- * only once it has received. False if one of them is not there, or used already.
+ * only once it has received; the active one's device may see to that by an empty read, for which it must be allowed reads
+ * (`reads`). False if one of them is not there, or used already.
  */
-bool verbs_iwarp_connect(uint32_t active, uint32_t passive);
+bool verbs_iwarp_connect(uint32_t active, uint32_t passive, bool reads);
 /* The end of a connection, for both sides: what waits completes as flushed. */
 void verbs_iwarp_disconnect(uint32_t number);
 

@@ -346,7 +346,7 @@ CALL(call_query_qp)
 	return 0;
 }
 
-bool verbs_iwarp_connect(uint32_t active, uint32_t passive)
+bool verbs_iwarp_connect(uint32_t active, uint32_t passive, bool reads)
 {
 	struct queue_pair *ends[] = { queue_pair_find(active), queue_pair_find(passive) };
 
@@ -355,7 +355,7 @@ bool verbs_iwarp_connect(uint32_t active, uint32_t passive)
 	for (int i = 0; i < 2; i++) {
 		ends[i]->attr.dest_qp_num = ends[!i]->number;
 		ends[i]->attr.qp_state = IBV_QPS_RTS;
-		ends[i]->must_wait = i == 1;
+		ends[i]->must_wait = i == 1 && !reads;
 	}
 	return true;
 }
