@@ -63,18 +63,17 @@ pub fn numbers() -> rdma_conn_param {
     }
 }
 
-/// Connects a socket to an address. A socket that does not wait: EINPROGRESS; the result comes by SO_ERROR.
+/// Connects a socket to an address, or waits for what an earlier call began. A socket that does not wait: EINPROGRESS; the
+/// result comes by SO_ERROR.
 pub fn connect(number: RawFd, destination: &[u8]) -> Result<()> {
     let socket = socket::find(number)?;
-    if uncancellable(|| socket.begin_to_connect(destination))? {
-        return Ok(());
-    }
+    let Some(unfinished) = uncancellable(|| socket.begin_to_connect(destination))? else { return Ok(()) };
     if socket.is_nonblocking() {
-        return Err(Errno::EINPROGRESS);
+        return Err(unfinished);
     }
     let deadline = wait::deadline(socket.options.lock().send_limit);
     let socket = wait::until(socket, Awaited::Opened, deadline).map_err(|error| match error {
-        Errno::EAGAIN => Errno::EINPROGRESS,
+        Errno::EAGAIN => unfinished,
         other => other,
     })?;
     match socket.stage() {
@@ -92,19 +91,19 @@ fn result(error: c_int) -> Errno {
 }
 
 impl Socket {
-    /// True if the connection stands, and nobody was told so before.
-    fn begin_to_connect(&self, destination: &[u8]) -> Result<bool> {
+    /// None if the connection stands, and nobody was told so before; else what a caller is told who does not wait.
+    fn begin_to_connect(&self, destination: &[u8]) -> Result<Option<Errno>> {
         let mut attempt = self.attempt.lock();
         match self.stage() {
             Stage::New | Stage::Bound => {}
             Stage::Listening => return Err(Errno::EISCONN),
             Stage::Connected => {
                 let reported = std::mem::replace(&mut attempt.is_reported, true);
-                return if reported { Err(Errno::EISCONN) } else { Ok(true) };
+                return if reported { Err(Errno::EISCONN) } else { Ok(None) };
             }
             Stage::Failed => return Err(result(self.take_error())),
             Stage::Closed => return Err(Errno::EBADF),
-            _ => return Err(Errno::EALREADY),
+            _ => return Ok(Some(Errno::EALREADY)),
         }
         attempt.destination = names::for_kernel(self.family(), destination, self.options.lock().v6_only)?;
         attempt.tries = 0;
@@ -113,7 +112,7 @@ impl Socket {
         let timeout = attempt.next_timeout().unwrap_or(FIRST_TRY_MS);
         address::resolve(self.id(), None, &attempt.destination, timeout)
             .inspect_err(|_| self.set_stage(before))
-            .map(|()| false)
+            .map(|()| Some(Errno::EINPROGRESS))
     }
 
     /// What the kernel told of the socket's id.

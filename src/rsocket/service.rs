@@ -153,18 +153,20 @@ impl Hub {
         watches.try_reserve(2)?;
         let bell = Bell::new()?;
         let channel = Channel::open()?;
-        let _ = descriptor::set_nonblocking(channel.fd().0);
-        Shared::try_new(Hub {
-            channel: Shared::clone(&channel),
-            bell,
-            users: AtomicUsize::new(0),
-            sockets: Lock::default(),
-            tasks: Lock::default(),
-            lingering: Lock::new(0),
-            settled: Condition::new(),
-            watches: Lock::new(watches),
-        })
-        .inspect_err(|_| Channel::destroy(&channel))
+        descriptor::set_nonblocking(channel.fd().0)
+            .and_then(|()| {
+                Shared::try_new(Hub {
+                    channel: Shared::clone(&channel),
+                    bell,
+                    users: AtomicUsize::new(0),
+                    sockets: Lock::default(),
+                    tasks: Lock::default(),
+                    lingering: Lock::new(0),
+                    settled: Condition::new(),
+                    watches: Lock::new(watches),
+                })
+            })
+            .inspect_err(|_| Channel::destroy(&channel))
     }
 
     /// One more user.

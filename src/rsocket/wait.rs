@@ -291,7 +291,8 @@ impl Socket {
             let result = link.completions().take_event();
             link.event_taken(result);
             let is_called = self.waiters.stop_reading(result.is_ok());
-            if result.is_ok() {
+            // A channel that works no more is news as well.
+            if !matches!(result, Err(Errno::EAGAIN | Errno::EINTR)) {
                 self.attend();
             }
             if !is_called || !self.waiters.become_reader_or_call() {

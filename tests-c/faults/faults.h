@@ -30,7 +30,10 @@ struct faults_block {
 
 /* Of one process. Shared with the driver. */
 struct faults {
-	/* Told by the driver: the call that fails, from 1 (0: none), and how. */
+	/*
+	 * Told by the driver: the call that fails, from 1 (0: none), and how. If that cannot fail so, the next one that can;
+	 * then this becomes its number.
+	 */
 	unsigned int nth, way;
 	/* Calls so far, and what they were. */
 	unsigned int calls;

@@ -7,7 +7,7 @@
  *	ok SCENARIO, or not ok SCENARIO: reason
  *	# total: the sums
  *
- * Environment: FAULTS_EVERY=N takes only each Nth failure; FAULTS_JOBS is the number of runs at a time; FAULTS_SECONDS is
+ * Environment: FAULTS_EVERY=N takes only each Nth failure, FAULTS_CALL=N those of the Nth call; FAULTS_JOBS is the number of runs at a time; FAULTS_SECONDS is
  * the limit of each, and TEST_SCALE multiplies it; FAULTS_KEEPS says that the library keeps devices and threads for good;
  * FAULTS_VERBOSE prints good runs too.
  */
@@ -196,7 +196,7 @@ static void print_sums(const struct sums *sums)
 
 static void run_all(const struct scenario *scenario, struct run *first, struct sums *total)
 {
-	unsigned long every = number_from_env("FAULTS_EVERY", 1), turn = 0;
+	unsigned long every = number_from_env("FAULTS_EVERY", 1), only = number_from_env("FAULTS_CALL", 0), turn = 0;
 	struct sums sums = { 0 };
 
 	run_first(scenario, first);
@@ -214,7 +214,7 @@ static void run_all(const struct scenario *scenario, struct run *first, struct s
 		const int *ways = first->faults.trace[nth - 1]->ways;
 
 		for (unsigned int way = 0; way < FAULTS_WAYS && ways[way]; way++)
-			if (turn++ % every == 0)
+			if (turn++ % every == 0 && (!only || only == nth))
 				run_failure(scenario, first, nth, way, &sums);
 	}
 	free_job(scenario, &sums, true);

@@ -32,6 +32,17 @@ void *young(const char *function)
 	return found;
 }
 
+bool is_iwarp(const struct rdma_cm_id *id)
+{
+	return id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+void skip_on_iwarp(const struct rdma_cm_id *id, const char *what)
+{
+	if (is_iwarp(id))
+		conclude(SKIPPED, "iWARP has no %s", what);
+}
+
 struct rdma_event_channel *open_channel(void)
 {
 	struct rdma_event_channel *channel;
@@ -176,6 +187,7 @@ void start_peer(void (*peer)(int link))
 	require(peer_pid >= 0, "fork: %m");
 	if (peer_pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		faults_use(NULL);
 		close(link[0]);
 		peer(link[1]);
 		_exit(EXIT_SUCCESS);

@@ -40,14 +40,15 @@ bool attempt_again(bool failed, int error);
 		attempt_again(failed_, errno);                                       \
 	}))
 
-/* Calls that return 0, a pointer, nothing. */
+/* Calls that return 0, a number from 0, a pointer, nothing. */
 #define attempt(call) ATTEMPT(call, != 0)
+#define attempt_number(call) ATTEMPT(call, < 0)
 #define attempt_pointer(call) ATTEMPT(call, == NULL)
 #define attempt_void(call) ATTEMPT(((call), 0), != 0)
 
 /*
  * A call that has come too far to be made again when it fails, as one that makes a connection: the second time it may be
- * EINVAL, and then the scenario is abandoned.
+ * EINVAL, or of sockets what says that there is no connection (any more), and then the scenario is abandoned.
  */
 #define attempt_far(call)                      \
 	do {                                   \
@@ -70,6 +71,11 @@ _Noreturn void conclude(enum verdict verdict, const char *format, ...) __attribu
 /* A function that old C libraries do not have: without it the scenario is skipped. */
 #define YOUNG(function) ((__typeof__(&function))young(#function))
 void *young(const char *function);
+
+/* Whether the id's device speaks iWARP, which has connections without paths, of queue pairs that it connects itself. */
+bool is_iwarp(const struct rdma_cm_id *id);
+/* Without what it has not the scenario is skipped. */
+void skip_on_iwarp(const struct rdma_cm_id *id, const char *what);
 
 /* A channel that does not block, so that no event that fails to come hangs the run. */
 struct rdma_event_channel *open_channel(void);

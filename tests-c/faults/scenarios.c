@@ -21,5 +21,8 @@ const struct scenario scenarios[] = {
 	{ "datagram", datagram_run, connect_clean, false },
 	{ "endpoint", endpoint_run, endpoint_clean, false },
 	{ "listening_endpoint", listening_endpoint_run, endpoint_clean, false },
+	{ "stream", stream_run, stream_clean, true },
+	{ "listening_stream", listening_stream_run, stream_clean, true },
+	{ "stream_set", stream_set_run, stream_clean, true },
 };
 const size_t scenario_count = sizeof(scenarios) / sizeof(scenarios[0]);

@@ -43,4 +43,10 @@ void endpoint_run(void);
 void listening_endpoint_run(void);
 void endpoint_clean(void);
 
+/* streams.c */
+void stream_run(void);
+void listening_stream_run(void);
+void stream_set_run(void);
+void stream_clean(void);
+
 #endif

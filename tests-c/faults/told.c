@@ -16,6 +16,8 @@ static const struct {
 	{ "ibv_get_device_list", 0, ENODEV },
 	{ "ibv_open_device", 0, ENODEV },
 	{ "ibv_query_device", 0, ENODEV },
+	/* EAGAIN of a socket's call would say that it is worth waiting. */
+	{ "mmap", EAGAIN, ENOMEM },
 	/* getaddrinfo(3): its values, and what EAI_SYSTEM leaves in errno. */
 	{ "getaddrinfo", EAI_MEMORY, ENOMEM },
 	{ "getaddrinfo", EAI_AGAIN, EAGAIN },

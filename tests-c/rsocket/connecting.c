@@ -82,6 +82,22 @@ static void without_waiting(void)
 	check_ok(sockets()->close(listener));
 }
 
+/* An earlier call has begun, and did not wait. */
+static void waiting_after_all(void)
+{
+	struct sockaddr_in address;
+	int listener = listening_socket(&address), client = open_socket(SOCK_NONBLOCK);
+
+	if (!sockets()->connect(client, (struct sockaddr *)&address, sizeof(address)))
+		skip_test("it is connected at once");
+	check(errno == EINPROGRESS, "connect: %m");
+	set_blocking(client, true);
+	check_ok(sockets()->connect(client, (struct sockaddr *)&address, sizeof(address)));
+	check_fails(sockets()->connect(client, (struct sockaddr *)&address, sizeof(address)), EISCONN);
+	check_ok(sockets()->close(client));
+	check_ok(sockets()->close(listener));
+}
+
 static void asked_again(void)
 {
 	struct sockaddr_in address;
@@ -275,6 +291,7 @@ static void closed_with_pending(void)
 static const struct test tests[] = {
 	TEST(names),
 	TEST(without_waiting),
+	TEST(waiting_after_all),
 	TEST(asked_again),
 	TEST(refused),
 	TEST(interrupted),

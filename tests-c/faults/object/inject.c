@@ -67,7 +67,10 @@ int faults_way(const struct faults_kind *kind, const void *caller)
 	pthread_mutex_lock(&lock);
 	if (faults->calls < FAULTS_CALLS)
 		faults->trace[faults->calls] = kind;
-	if (++faults->calls == faults->nth && !faults->happened) {
+	faults->calls++;
+	/* Threads take turns, so that it may be another call than in the first run, which cannot fail that way. */
+	if (faults->nth && faults->calls >= faults->nth && !faults->happened && kind->ways[faults->way]) {
+		faults->nth = faults->calls;
 		error = kind->ways[faults->way];
 		faults->kind = kind;
 		faults->error = error;

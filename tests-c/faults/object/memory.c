@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* As libc has them; its dlsym() needs memory itself. */
 void *__libc_malloc(size_t size);
@@ -150,3 +151,13 @@ REPLACES char *strdup(const char *text)
 	copy = add(__libc_malloc(size), size, IS_OURS);
 	return copy ? memcpy(copy, text, size) : NULL;
 }
+
+#define MMAP(name)                                                                              \
+	REPLACES void *name(void *wanted, size_t size, int rights, int flags, int fd, off_t offset) \
+	{                                                                                       \
+		FAIL(MAP_FAILED, "mmap", ENOMEM, EAGAIN);                                       \
+		return NEXT(name)(wanted, size, rights, flags, fd, offset);                     \
+	}
+
+MMAP(mmap)
+MMAP(mmap64)

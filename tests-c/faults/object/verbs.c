@@ -2,6 +2,7 @@
 /* libibverbs. What ends an object does not fail: it cannot be tried again. */
 #include "inject.h"
 
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 
 /* verbs.h has macros of these names, which are not what the library calls. */
@@ -120,6 +121,16 @@ REPLACES struct ibv_cq *ibv_create_cq(struct ibv_context *context, int size, voi
 REPLACES int ibv_destroy_cq(struct ibv_cq *queue)
 {
 	return DESTROYED(NEXT(ibv_destroy_cq)(queue));
+}
+
+REPLACES int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **queue, void **context)
+{
+	/* What does not wait is not interrupted. */
+	if (fcntl(channel->fd, F_GETFL) & O_NONBLOCK)
+		FAIL(-1, "ibv_get_cq_event", EIO);
+	else
+		FAIL(-1, "ibv_get_cq_event", EIO, EINTR);
+	return NEXT(ibv_get_cq_event)(channel, queue, context);
 }
 
 REPLACES struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attributes)
