@@ -138,8 +138,7 @@ static bool has_word(const char *list, const char *word, size_t length)
 	return false;
 }
 
-/* What this machine has not, of what the case cannot do without; NULL: nothing. */
-static const char *missing_word(const char *needs, int *length)
+const char *missing_word(const char *needs, int *length)
 {
 	const char *missing = getenv("TEST_WITHOUT");
 

@@ -34,6 +34,9 @@ int run_tests(const struct test *tests, size_t count, int argc, char **argv);
 /* How much slower than a real machine the time limits have to be (environment TEST_SCALE). */
 unsigned int time_scale(void);
 
+/* The first of these words that the environment's TEST_WITHOUT has, and its length; NULL if there is none. */
+const char *missing_word(const char *needs, int *length);
+
 /* The number in the environment variable, or else the default. */
 unsigned long number_from_env(const char *name, unsigned long otherwise);
 

@@ -118,7 +118,7 @@ pub fn search(service: &CStr) -> Result<Vec<AddrInfo>> {
         let is_active = |port: &ibv_port_attr| {
             port.link_layer == IBV_LINK_LAYER_INFINIBAND && port.state >= IBV_PORT_ACTIVE
         };
-        for port in (1..=ports).filter(|port| context.port(*port).as_ref().is_some_and(is_active)) {
+        for port in (1..=ports).filter(|port| context.port(*port).as_ref().is_ok_and(is_active)) {
             if let Ok(found) = context.gid(port, 0).and_then(|gid| search_at(gid, service)) {
                 return Ok(found);
             }

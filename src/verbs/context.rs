@@ -75,14 +75,14 @@ impl Context {
         self.port(port).map_or(IBV_LINK_LAYER_UNSPECIFIED, |port| port.link_layer)
     }
 
-    /// State and limits of a port, counted from 1; None if the port does not answer.
-    pub fn port(&self, port: u8) -> Option<ibv_port_attr> {
+    /// State and limits of a port, counted from 1.
+    pub fn port(&self, port: u8) -> Result<ibv_port_attr> {
         let mut attributes = MaybeUninit::<ibv_port_attr>::zeroed();
         // SAFETY: the context is open and the struct is a valid, cleared place.
         match unsafe { ffi::ibv_query_port(self.as_ptr(), port, attributes.as_mut_ptr()) } {
             // SAFETY: numbers only, and all bytes are set.
-            0 => Some(unsafe { attributes.assume_init() }),
-            _ => None,
+            0 => Ok(unsafe { attributes.assume_init() }),
+            error => Err(Errno::from_raw(error)),
         }
     }
 
@@ -97,16 +97,18 @@ impl Context {
         }
     }
 
-    /// Index of a partition key, in network byte order, in the table of a port, counted from 1.
-    pub fn pkey_index(&self, port: u8, pkey: u16) -> Option<u16> {
-        (0..=u16::MAX)
-            .map_while(|index| {
-                let mut found = 0;
-                // SAFETY: the context is open and the place is valid.
-                let error = unsafe { ffi::ibv_query_pkey(self.as_ptr(), port, index.into(), &mut found) };
-                (error == 0).then_some((index, found))
-            })
-            .find_map(|(index, found)| (found == pkey).then_some(index))
+    /// Index of a partition key, in network byte order, in the table of a port, counted from 1. EINVAL if it is not there.
+    pub fn pkey_index(&self, port: u8, pkey: u16) -> Result<u16> {
+        for index in 0..self.port(port)?.pkey_tbl_len {
+            let mut found = 0;
+            // SAFETY: the context is open and the place is valid.
+            match unsafe { ffi::ibv_query_pkey(self.as_ptr(), port, index.into(), &mut found) } {
+                0 if found == pkey => return Ok(index),
+                0 => {}
+                _ => return Err(Errno::last()),
+            }
+        }
+        Err(Errno::EINVAL)
     }
 }
 

@@ -74,7 +74,6 @@ void own_queue_pair_run(void)
 	struct rdma_conn_param offer = { .retry_count = 7, .rnr_retry_count = 7 };
 
 	prepare(RDMA_PS_TCP);
-	skip_on_iwarp(client, "queue pairs that the program connects");
 	queue = ibv_create_cq(client->verbs, 4, NULL, NULL, 0);
 	require(queue, "completion queue");
 	own.send_cq = queue;
@@ -105,7 +104,6 @@ void datagram_run(void)
 	struct rdma_conn_param offer = { .private_data = "hello", .private_data_len = 5 };
 
 	prepare(RDMA_PS_UDP);
-	skip_on_iwarp(client, "datagrams");
 	attempt(rdma_create_qp(client, NULL, &attributes));
 	attempt(rdma_connect(client, &offer));
 	take_request();

@@ -198,7 +198,14 @@ static void run_all(const struct scenario *scenario, struct run *first, struct s
 {
 	unsigned long every = number_from_env("FAULTS_EVERY", 1), only = number_from_env("FAULTS_CALL", 0), turn = 0;
 	struct sums sums = { 0 };
+	const char *missing;
+	int length;
 
+	missing = missing_word(scenario->needs, &length);
+	if (missing) {
+		printf("skip %s: the machine is without %.*s\n", scenario->name, length, missing);
+		return;
+	}
 	run_first(scenario, first);
 	if (first->verdict == SKIPPED) {
 		printf("skip %s: %s\n", scenario->name, first->text);

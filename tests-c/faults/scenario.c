@@ -32,17 +32,6 @@ void *young(const char *function)
 	return found;
 }
 
-bool is_iwarp(const struct rdma_cm_id *id)
-{
-	return id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
-}
-
-void skip_on_iwarp(const struct rdma_cm_id *id, const char *what)
-{
-	if (is_iwarp(id))
-		conclude(SKIPPED, "iWARP has no %s", what);
-}
-
 struct rdma_event_channel *open_channel(void)
 {
 	struct rdma_event_channel *channel;

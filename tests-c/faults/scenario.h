@@ -22,6 +22,8 @@ struct scenario {
 	void (*clean)(void);
 	/* The library's own threads are to fail too, and whatever it does when all is given back. */
 	bool others;
+	/* Words, of which the environment's TEST_WITHOUT must have none. */
+	const char *needs;
 };
 
 extern const struct scenario scenarios[];
@@ -71,11 +73,6 @@ _Noreturn void conclude(enum verdict verdict, const char *format, ...) __attribu
 /* A function that old C libraries do not have: without it the scenario is skipped. */
 #define YOUNG(function) ((__typeof__(&function))young(#function))
 void *young(const char *function);
-
-/* Whether the id's device speaks iWARP, which has connections without paths, of queue pairs that it connects itself. */
-bool is_iwarp(const struct rdma_cm_id *id);
-/* Without what it has not the scenario is skipped. */
-void skip_on_iwarp(const struct rdma_cm_id *id, const char *what);
 
 /* A channel that does not block, so that no event that fails to come hangs the run. */
 struct rdma_event_channel *open_channel(void);

@@ -11,13 +11,15 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 image=${2:-}
-read -r -a machines <<<"${FAULTS_MACHINES:-roce infiniband no-user-events ip-only}"
+read -r -a machines <<<"${FAULTS_MACHINES:-roce infiniband no-user-events ip-only iwarp abi-3}"
+# shellcheck source=tests-c/sim/machines.sh
+source "$here/../sim/machines.sh"
 
 # run MACHINE OBJECTS [COMMAND...]: the driver, started by the command.
 run() {
     local machine=$1 objects=$2
     shift 2
-    LD_PRELOAD=$build/faults/faults.so:$objects$build/sim/librdmacm-sim.so \
+    TEST_WITHOUT=${WITHOUT[$machine]:-} LD_PRELOAD=$build/faults/faults.so:$objects$build/sim/librdmacm-sim.so \
         "$build/sim/librdmacm-sim" --script "$here/../sim/scripts/$machine.sim" "$@" "$build/faults/faults"
 }
 

@@ -15,6 +15,9 @@ shift 2
 machines=("$@")
 [[ $# -gt 0 ]] || machines=(roce infiniband subnet iwarp no-user-events ip-only abi-3)
 
+# shellcheck source=tests-c/sim/machines.sh
+source "$here/machines.sh"
+
 # Two libraries at once, on a machine that may have other things to do.
 export LAB_WORK LAB_ICOUNT=no TEST_SCALE=2
 # Of sockets that come and go, fewer tell as much.
@@ -39,13 +42,6 @@ declare -A LEFT_OUT=(
     # It has only connections.
     [iwarp]="datagram"
 )
-# What else they have not: cases that need that are skipped.
-declare -A WITHOUT=(
-    [abi-3]="migrate_id multicast set_option af_ib"
-    # Queue pairs are connected by the connection manager itself, at once, and no message has a format of its own.
-    [iwarp]="multicast datagrams paths ack-timeout handshake own-queue-pairs time-wait data-limits"
-)
-
 # run SUITE PROGRAM...: in a shell of its own, as lib.sh wants it.
 run() {
     local suite=$1 program folder=

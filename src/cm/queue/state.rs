@@ -53,7 +53,7 @@ pub fn ready_for_datagrams(id: &CmId, queue_pair: QueuePair) -> Result<()> {
 /// What an old kernel does not tell.
 fn first(id: &CmId) -> Result<ibv_qp_attr> {
     let device = id.device().ok_or(Errno::EINVAL)?;
-    let pkey_index = device.verbs().pkey_index(id.port(), id.pkey()).ok_or(Errno::EINVAL)?;
+    let pkey_index = device.verbs().pkey_index(id.port(), id.pkey())?;
     Ok(ibv_qp_attr { pkey_index, port_num: id.port(), ..only(IBV_QPS_INIT) })
 }
 
