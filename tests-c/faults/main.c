@@ -136,7 +136,7 @@ static struct job *free_job(const struct scenario *scenario, struct sums *sums, 
 		}
 		if (!at_work)
 			return NULL;
-		sleep_ms(2);
+		sleep_ms(5);
 	}
 }
 
@@ -170,7 +170,7 @@ static void run_first(const struct scenario *scenario, struct run *first)
 	memset(first, 0, sizeof(*first));
 	start(&job, scenario, NULL);
 	while (!is_over(&job))
-		sleep_ms(2);
+		sleep_ms(5);
 }
 
 static void add(struct sums *total, const struct sums *sums)

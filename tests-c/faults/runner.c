@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* The library lets go of devices after about a second, and after another one if it could not. */
-enum { SETTLE_MS = 15000, PAUSE_MS = 20 };
+enum { SETTLE_MS = 15000, PAUSE_MS = 50 };
 
 static struct run *run;
 static const struct scenario *scenario;
