@@ -78,6 +78,7 @@ impl From<nix::errno::Errno> for Errno {
 
 impl fmt::Debug for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", io::Error::from_raw_os_error(self.0))
+        let known = nix::errno::Errno::from_raw(self.0);
+        write!(f, "{} ({known:?})", known.desc())
     }
 }

@@ -145,24 +145,35 @@ void *remove_lab_device(void *unused)
 
 static int diagnostics;
 
-void start_diagnostics(void)
+void start_diagnostics(const char *log)
 {
 	diagnostics = memfd_create("diagnostics", MFD_CLOEXEC);
 	check(diagnostics >= 0 && dup2(diagnostics, STDERR_FILENO) >= 0, "standard error: %m");
-	check_ok(setenv("RDMACM_DEBUG", "1", 1));
+	check_ok(setenv("RDMACM_LOG", log, 1));
+}
+
+static void read_diagnostics(char *said, size_t size)
+{
+	ssize_t length = pread(diagnostics, said, size - 1, 0);
+
+	check(length >= 0, "pread: %m");
+	said[length] = '\0';
 }
 
 bool was_diagnosed(const char *text)
 {
-	char said[4096];
-	ssize_t length = pread(diagnostics, said, sizeof(said) - 1, 0);
+	char said[8192];
 
-	check(length >= 0, "pread: %m");
-	said[length] = '\0';
-	if (strstr(said, text))
-		return true;
-	observe("the diagnostics are '%.*s'", (int)strcspn(said, "\n"), said);
-	return false;
+	read_diagnostics(said, sizeof(said));
+	return strstr(said, text);
+}
+
+void check_diagnosed(const char *text)
+{
+	char said[8192];
+
+	read_diagnostics(said, sizeof(said));
+	check(strstr(said, text), "not \"%s\" is said, but \"%.*s\"", text, (int)strcspn(said, "\n"), said);
 }
 
 /*

@@ -54,10 +54,15 @@ void add_lab_device(void);
 /* Removes it; for a thread, since the kernel waits until nobody has it open. */
 void *remove_lab_device(void *unused);
 
-/* From now on what the library says to standard error is kept; for cases that have not used the library yet. */
-void start_diagnostics(void);
-/* Whether it has said this since. */
+/*
+ * From now on what is said to standard error is kept, and the library says what RDMACM_LOG of that value makes it say;
+ * for cases that have not used the library yet.
+ */
+void start_diagnostics(const char *log);
+/* Whether this was said since. */
 bool was_diagnosed(const char *text);
+/* Fails if it was not. */
+void check_diagnosed(const char *text);
 
 /* A thread inside rdma_get_cm_event, and what it got there. */
 struct waiter {

@@ -22,8 +22,8 @@ tests_libs = -L$(tests_libdir) -Wl,--allow-shlib-undefined -lrdmacm -libverbs
 # Static runtimes: with LD_PRELOAD a shared one would not be the first object, and refuses to start.
 $(BUILD)/tests-asan/%: tests_cflags += -fsanitize=address,undefined -fno-omit-frame-pointer -static-libasan -static-libubsan
 $(BUILD)/tests/dl $(BUILD)/tests-asan/dl: tests_libs = -ldl
-# The library is to find functions of the program (rsocket/between.c).
-$(BUILD)/tests/rsocket/missed $(BUILD)/tests-asan/rsocket/missed: tests_cflags += -rdynamic
+# The library is to find functions of the program (rsocket/between.c; diagnostics.c).
+$(BUILD)/tests/diagnostics $(BUILD)/tests/rsocket/missed $(BUILD)/tests-asan/rsocket/missed: tests_cflags += -rdynamic
 
 tests_build = mkdir -p $(@D) && $(CC) $(tests_cflags) -o $@ $(filter %.c %.a,$^) $(tests_libs)
 

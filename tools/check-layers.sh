@@ -17,7 +17,7 @@ declare -A below=(
     [resolve]='errno diag ctypes uapi sys sync'
     [cm]='errno diag ctypes uapi sys sync resolve ucma verbs'
     [rsocket]='errno diag ctypes uapi sys sync resolve ucma verbs cm'
-    [capi]='errno ctypes sync resolve cm rsocket'
+    [capi]='errno diag ctypes sync resolve cm rsocket'
     [fuzz]='errno diag ctypes uapi sys sync resolve ucma verbs cm rsocket capi'
 )
 

@@ -23,7 +23,7 @@ use std::ffi::c_int;
 pub unsafe extern "C" fn rdma_bind_addr(id: *mut rdma_cm_id, addr: *mut sockaddr) -> c_int {
     // SAFETY: the caller's promise.
     let (id, address) = unsafe { (borrow::id(id), borrow::address(addr)) };
-    ret::status(id.and_then(|id| cm::address::bind(id, address?)))
+    ret::status(rdma_bind_addr, id.and_then(|id| cm::address::bind(id, address?)))
 }
 
 /// Finds the device and the hardware address towards a destination, within a time in milliseconds. The source, if it
@@ -50,7 +50,10 @@ pub unsafe extern "C" fn rdma_resolve_addr(
     // SAFETY: the caller's promise.
     let (id, source, destination) =
         unsafe { (borrow::id(id), borrow::optional_address(src_addr), borrow::address(dst_addr)) };
-    ret::status(id.and_then(|id| cm::address::resolve(id, source?, destination?, timeout_ms as u32)))
+    ret::status(
+        rdma_resolve_addr,
+        id.and_then(|id| cm::address::resolve(id, source?, destination?, timeout_ms as u32)),
+    )
 }
 
 /// Finds the path to the resolved destination, within a time in milliseconds.
@@ -69,5 +72,5 @@ pub unsafe extern "C" fn rdma_resolve_addr(
 pub unsafe extern "C" fn rdma_resolve_route(id: *mut rdma_cm_id, timeout_ms: c_int) -> c_int {
     // SAFETY: the caller's promise.
     let id = unsafe { borrow::id(id) };
-    ret::status(id.and_then(|id| cm::address::resolve_route(id, timeout_ms as u32)))
+    ret::status(rdma_resolve_route, id.and_then(|id| cm::address::resolve_route(id, timeout_ms as u32)))
 }

@@ -37,7 +37,7 @@ pub unsafe extern "C" fn rdma_getaddrinfo(
     res: *mut *mut rdma_addrinfo,
 ) -> c_int {
     if res.is_null() {
-        return ret::status(Err(Errno::EINVAL));
+        return ret::status(rdma_getaddrinfo, Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
     let (node, service, hints) =
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn rdma_getaddrinfo(
         .and_then(|found| Ok(List::of(&found)?));
     let (list, code) = match found {
         Ok(list) => (list.into_raw(), 0),
-        Err(failure) => (ptr::null_mut(), ret::code(failure.code, failure.errno)),
+        Err(failure) => (ptr::null_mut(), ret::code(rdma_getaddrinfo, failure.code, failure.errno)),
     };
     // SAFETY: checked for NULL; the caller promises the rest.
     unsafe { *res = list };
@@ -81,7 +81,10 @@ pub unsafe extern "C" fn rdma_resolve_addrinfo(
     let (id, node, service, hints) = unsafe {
         (borrow::id(id), borrow::optional_text(node), borrow::optional_text(service), borrow::hints(hints))
     };
-    ret::status(id.and_then(|id| cm::addrinfo::resolve(id, node, service, hints?.as_ref())))
+    ret::status(
+        rdma_resolve_addrinfo,
+        id.and_then(|id| cm::addrinfo::resolve(id, node, service, hints?.as_ref())),
+    )
 }
 
 /// Stores the list that rdma_resolve_addrinfo() found at info, to be freed with rdma_freeaddrinfo(). Each list can be
@@ -97,14 +100,17 @@ pub unsafe extern "C" fn rdma_resolve_addrinfo(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_query_addrinfo(id: *mut rdma_cm_id, info: *mut *mut rdma_addrinfo) -> c_int {
     if info.is_null() {
-        return ret::status(Err(Errno::EINVAL));
+        return ret::status(rdma_query_addrinfo, Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
     let found = unsafe { borrow::id(id) }.and_then(|id| id.resolution().take(|found| List::of(found)));
-    ret::status(found.map(|list| {
-        // SAFETY: checked for NULL; the caller promises the rest.
-        unsafe { *info = list.into_raw() };
-    }))
+    ret::status(
+        rdma_query_addrinfo,
+        found.map(|list| {
+            // SAFETY: checked for NULL; the caller promises the rest.
+            unsafe { *info = list.into_raw() };
+        }),
+    )
 }
 
 /// Frees a list of rdma_getaddrinfo() or rdma_query_addrinfo(). NULL is ignored.

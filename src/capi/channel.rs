@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 #[unsafe(no_mangle)]
 pub extern "C" fn rdma_create_event_channel() -> *mut rdma_event_channel {
     // The application's reference: rdma_destroy_event_channel() takes it back.
-    ret::pointer(Channel::open().map(|channel| Shared::into_raw(channel).cast()))
+    ret::pointer(rdma_create_event_channel, Channel::open().map(|channel| Shared::into_raw(channel).cast()))
 }
 
 /// Closes an event channel. Destroy or migrate its ids before.

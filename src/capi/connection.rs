@@ -22,7 +22,7 @@ use std::ffi::{c_int, c_void};
 pub unsafe extern "C" fn rdma_listen(id: *mut rdma_cm_id, backlog: c_int) -> c_int {
     // SAFETY: the caller's promise.
     let id = unsafe { borrow::id(id) };
-    ret::status(id.and_then(|id| passive::listen(id, backlog)))
+    ret::status(rdma_listen, id.and_then(|id| passive::listen(id, backlog)))
 }
 
 /// Asks the destination, whose route is resolved, for a connection; on an id for datagrams, for the way to its
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn rdma_listen(id: *mut rdma_cm_id, backlog: c_int) -> c_i
 pub unsafe extern "C" fn rdma_connect(id: *mut rdma_cm_id, conn_param: *mut rdma_conn_param) -> c_int {
     // SAFETY: the caller's promise.
     let (id, offer) = unsafe { (borrow::id(id), borrow::offer(conn_param)) };
-    ret::status(id.and_then(|id| active::connect(id, offer)))
+    ret::status(rdma_connect, id.and_then(|id| active::connect(id, offer)))
 }
 
 /// Accepts a connection request: the id is that of its event. NULL for conn_param stands for what the peer asks, as far
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn rdma_connect(id: *mut rdma_cm_id, conn_param: *mut rdma
 pub unsafe extern "C" fn rdma_accept(id: *mut rdma_cm_id, conn_param: *mut rdma_conn_param) -> c_int {
     // SAFETY: the caller's promise.
     let (id, offer) = unsafe { (borrow::id(id), borrow::offer(conn_param)) };
-    ret::status(id.and_then(|id| passive::accept(id, offer)))
+    ret::status(rdma_accept, id.and_then(|id| passive::accept(id, offer)))
 }
 
 /// Refuses a connection request, and sends data with the refusal, up to 148 bytes. The peer sees
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn rdma_reject(
     // SAFETY: the caller's promise.
     let (id, data) =
         unsafe { (borrow::id(id), borrow::bytes(private_data, private_data_len.into()).unwrap_or_default()) };
-    ret::status(id.and_then(|id| passive::reject(id, data, Reason::Consumer)))
+    ret::status(rdma_reject, id.and_then(|id| passive::reject(id, data, Reason::Consumer)))
 }
 
 /// As rdma_reject(), because what the peer's device wants cannot be had: the peer sees status 35 (vendor option not
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn rdma_reject_ece(
     // SAFETY: the caller's promise.
     let (id, data) =
         unsafe { (borrow::id(id), borrow::bytes(private_data, private_data_len.into()).unwrap_or_default()) };
-    ret::status(id.and_then(|id| passive::reject(id, data, Reason::VendorOption)))
+    ret::status(rdma_reject_ece, id.and_then(|id| passive::reject(id, data, Reason::VendorOption)))
 }
 
 /// Ends the handshake after RDMA_CM_EVENT_CONNECT_RESPONSE, for an id whose queue pair the application made and moved
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn rdma_reject_ece(
 pub unsafe extern "C" fn rdma_establish(id: *mut rdma_cm_id) -> c_int {
     // SAFETY: the caller's promise.
     let id = unsafe { borrow::id(id) };
-    ret::status(id.and_then(active::establish))
+    ret::status(rdma_establish, id.and_then(active::establish))
 }
 
 /// Ends a connection. The id's queue pair fails what is posted, and the peer is told. Both sides get
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn rdma_establish(id: *mut rdma_cm_id) -> c_int {
 pub unsafe extern "C" fn rdma_disconnect(id: *mut rdma_cm_id) -> c_int {
     // SAFETY: the caller's promise.
     let id = unsafe { borrow::id(id) };
-    ret::status(id.and_then(end::disconnect))
+    ret::status(rdma_disconnect, id.and_then(end::disconnect))
 }
 
 /// Tells the kernel of an asynchronous event of the id's queue pair: IBV_EVENT_COMM_EST stands for the peer's
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn rdma_disconnect(id: *mut rdma_cm_id) -> c_int {
 pub unsafe extern "C" fn rdma_notify(id: *mut rdma_cm_id, event: ibv_event_type) -> c_int {
     // SAFETY: the caller's promise.
     let id = unsafe { borrow::id(id) };
-    ret::status(id.and_then(|id| end::notify(id, event)))
+    ret::status(rdma_notify, id.and_then(|id| end::notify(id, event)))
 }
 
 /// Says what to tell the peer's device (enhanced connection establishment), for a queue pair that the application makes
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn rdma_notify(id: *mut rdma_cm_id, event: ibv_event_type)
 pub unsafe extern "C" fn rdma_set_local_ece(id: *mut rdma_cm_id, ece: *mut ibv_ece) -> c_int {
     // SAFETY: the caller's promise.
     let (id, local) = unsafe { (borrow::id(id), ece.as_ref().ok_or(Errno::EINVAL)) };
-    ret::status(id.and_then(|id| ece::set_local(id, *local?)))
+    ret::status(rdma_set_local_ece, id.and_then(|id| ece::set_local(id, *local?)))
 }
 
 /// What the peer's device has told (enhanced connection establishment); zeros if nothing.
@@ -194,8 +194,11 @@ pub unsafe extern "C" fn rdma_set_local_ece(id: *mut rdma_cm_id, ece: *mut ibv_e
 pub unsafe extern "C" fn rdma_get_remote_ece(id: *mut rdma_cm_id, ece: *mut ibv_ece) -> c_int {
     // SAFETY: the caller's promise.
     let id = if ece.is_null() { Err(Errno::EINVAL) } else { unsafe { borrow::id(id) } };
-    ret::status(id.and_then(ece::remote).map(|remote| {
-        // SAFETY: checked for NULL; the caller promises the rest.
-        unsafe { ece.write(remote) };
-    }))
+    ret::status(
+        rdma_get_remote_ece,
+        id.and_then(ece::remote).map(|remote| {
+            // SAFETY: checked for NULL; the caller promises the rest.
+            unsafe { ece.write(remote) };
+        }),
+    )
 }

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn rdma_get_devices(num_devices: *mut c_int) -> *mut *mut 
     if let Some(num_devices) = unsafe { num_devices.as_mut() } {
         *num_devices = c_int::try_from(count).unwrap_or(c_int::MAX);
     }
-    ret::pointer(result.map(|(array, _)| array))
+    ret::pointer(rdma_get_devices, result.map(|(array, _)| array))
 }
 
 /// Frees an array of rdma_get_devices(). NULL is ignored.

@@ -31,14 +31,17 @@ pub unsafe extern "C" fn rdma_create_ep(
     qp_init_attr: *mut ibv_qp_init_attr,
 ) -> c_int {
     if id.is_null() {
-        return ret::status(Err(Errno::EINVAL));
+        return ret::status(rdma_create_ep, Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
     let (info, attributes) = unsafe { (borrow::addrinfo(res), qp_init_attr.as_mut()) };
-    ret::status(info.and_then(|info| endpoint::create(&info, pd, attributes)).map(|made| {
-        // SAFETY: checked for NULL; the caller promises the rest.
-        unsafe { *id = CmId::for_application(&made) };
-    }))
+    ret::status(
+        rdma_create_ep,
+        info.and_then(|info| endpoint::create(&info, pd, attributes)).map(|made| {
+            // SAFETY: checked for NULL; the caller promises the rest.
+            unsafe { *id = CmId::for_application(&made) };
+        }),
+    )
 }
 
 /// Ends an id, with its queue pair and its shared receive queue. NULL is ignored.
@@ -69,12 +72,15 @@ pub unsafe extern "C" fn rdma_destroy_ep(id: *mut rdma_cm_id) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_get_request(listen: *mut rdma_cm_id, id: *mut *mut rdma_cm_id) -> c_int {
     if id.is_null() {
-        return ret::status(Err(Errno::EINVAL));
+        return ret::status(rdma_get_request, Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
     let listener = unsafe { borrow::id(listen) };
-    ret::status(listener.and_then(endpoint::next_request).map(|made| {
-        // SAFETY: checked for NULL; the caller promises the rest.
-        unsafe { *id = CmId::for_application(&made) };
-    }))
+    ret::status(
+        rdma_get_request,
+        listener.and_then(endpoint::next_request).map(|made| {
+            // SAFETY: checked for NULL; the caller promises the rest.
+            unsafe { *id = CmId::for_application(&made) };
+        }),
+    )
 }

@@ -26,7 +26,7 @@ pub unsafe extern "C" fn rdma_get_cm_event(
     event: *mut *mut rdma_cm_event,
 ) -> c_int {
     if event.is_null() {
-        return ret::status(Err(Errno::EINVAL));
+        return ret::status(rdma_get_cm_event, Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
     let result = unsafe { borrow::channel(channel) }.and_then(get::next);
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn rdma_get_cm_event(
     };
     // SAFETY: checked for NULL; the caller promises the rest.
     unsafe { *event = taken };
-    ret::status(result)
+    ret::status(rdma_get_cm_event, result)
 }
 
 /// Gives an event back. Its memory, the private data in it included, is not valid any more.
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn rdma_get_cm_event(
 /// NULL, or an event of rdma_get_cm_event() that was not given back before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_ack_cm_event(event: *mut rdma_cm_event) -> c_int {
-    let Some(event) = NonNull::new(event) else { return ret::status(Err(Errno::EINVAL)) };
+    let Some(event) = NonNull::new(event) else { return ret::status(rdma_ack_cm_event, Err(Errno::EINVAL)) };
     // SAFETY: the caller's promise.
     unsafe { Handed::from_ptr(event) }.acknowledge();
     0
@@ -87,5 +87,5 @@ pub unsafe extern "C" fn rdma_write_cm_event(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let result: Result<()> = unsafe { borrow::id(id) }.and_then(|id| user::write(id, event, status, arg));
-    ret::status(result)
+    ret::status(rdma_write_cm_event, result)
 }

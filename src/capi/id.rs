@@ -29,14 +29,17 @@ pub unsafe extern "C" fn rdma_create_id(
     ps: rdma_port_space,
 ) -> c_int {
     if id.is_null() {
-        return ret::status(Err(Errno::EINVAL));
+        return ret::status(rdma_create_id, Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
     let channel = unsafe { borrow::owned_channel(channel) };
-    ret::status(cm::id::create(channel, context, ps, cm::id::usual_type(ps)).map(|made| {
-        // SAFETY: checked for NULL; the caller promises the rest.
-        unsafe { *id = CmId::for_application(&made) };
-    }))
+    ret::status(
+        rdma_create_id,
+        cm::id::create(channel, context, ps, cm::id::usual_type(ps)).map(|made| {
+            // SAFETY: checked for NULL; the caller promises the rest.
+            unsafe { *id = CmId::for_application(&made) };
+        }),
+    )
 }
 
 /// Ends an id. Events of it that were not taken from the channel are gone.
@@ -55,7 +58,7 @@ pub unsafe extern "C" fn rdma_create_id(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
     // SAFETY: the caller's promise.
-    ret::status(unsafe { borrow::owned_id(id) }.and_then(|id| cm::id::destroy(&id)))
+    ret::status(rdma_destroy_id, unsafe { borrow::owned_id(id) }.and_then(|id| cm::id::destroy(&id)))
 }
 
 /// Moves an id to another event channel, with its events that were not taken yet.
@@ -74,7 +77,7 @@ pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
 pub unsafe extern "C" fn rdma_migrate_id(id: *mut rdma_cm_id, channel: *mut rdma_event_channel) -> c_int {
     // SAFETY: the caller's promise.
     let (id, channel) = unsafe { (borrow::id(id), borrow::owned_channel(channel)) };
-    ret::status(id.and_then(|id| migrate::migrate(id, channel)))
+    ret::status(rdma_migrate_id, id.and_then(|id| migrate::migrate(id, channel)))
 }
 
 /// The local port number of an id, in network byte order; 0 if it has none.

@@ -31,7 +31,7 @@ pub unsafe extern "C" fn rdma_join_multicast(
     context: *mut c_void,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    ret::status(unsafe { join(id, addr, RDMA_MC_JOIN_FLAG_FULLMEMBER, context) })
+    ret::status(rdma_join_multicast, unsafe { join(id, addr, RDMA_MC_JOIN_FLAG_FULLMEMBER, context) })
 }
 
 /// As rdma_join_multicast(), with the kind of membership. Both fields of the attributes have to be set.
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn rdma_join_multicast_ex(
         }
         _ => Err(Errno::EINVAL),
     };
-    ret::status(result)
+    ret::status(rdma_join_multicast_ex, result)
 }
 
 /// # Safety
@@ -86,5 +86,5 @@ unsafe fn join(id: *mut rdma_cm_id, addr: *mut sockaddr, flags: u32, context: *m
 pub unsafe extern "C" fn rdma_leave_multicast(id: *mut rdma_cm_id, addr: *mut sockaddr) -> c_int {
     // SAFETY: the caller's promise.
     let (id, address) = unsafe { (borrow::id(id), borrow::address(addr)) };
-    ret::status(id.and_then(|id| multicast::leave(id, address?)))
+    ret::status(rdma_leave_multicast, id.and_then(|id| multicast::leave(id, address?)))
 }

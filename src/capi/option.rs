@@ -31,5 +31,5 @@ pub unsafe extern "C" fn rdma_set_option(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (id, value) = unsafe { (borrow::id(id), borrow::bytes(optval, optlen)) };
-    ret::status(id.and_then(|id| cm::option::set(id, level, optname, value?)))
+    ret::status(rdma_set_option, id.and_then(|id| cm::option::set(id, level, optname, value?)))
 }

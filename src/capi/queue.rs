@@ -33,10 +33,13 @@ pub unsafe extern "C" fn rdma_create_qp(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (id, short) = unsafe { (borrow::id(id), qp_init_attr.as_mut().ok_or(Errno::EINVAL)) };
-    ret::status(id.and_then(|id| {
-        // SAFETY: the caller's promise.
-        unsafe { QueuePairAttributes::with_short(short?, pd, |attributes| pair::create(id, attributes)) }
-    }))
+    ret::status(
+        rdma_create_qp,
+        id.and_then(|id| {
+            // SAFETY: the caller's promise.
+            unsafe { QueuePairAttributes::with_short(short?, pd, |attributes| pair::create(id, attributes)) }
+        }),
+    )
 }
 
 /// As rdma_create_qp(), with the attributes of ibv_create_qp_ex().
@@ -55,7 +58,7 @@ pub unsafe extern "C" fn rdma_create_qp_ex(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (id, attributes) = unsafe { (borrow::id(id), QueuePairAttributes::from_ptr(qp_init_attr)) };
-    ret::status(id.and_then(|id| pair::create(id, &mut attributes.ok_or(Errno::EINVAL)?)))
+    ret::status(rdma_create_qp_ex, id.and_then(|id| pair::create(id, &mut attributes.ok_or(Errno::EINVAL)?)))
 }
 
 /// Destroys the queue pair of an id, and the completion queues that the library made for it. Nothing happens without one.
@@ -90,7 +93,9 @@ pub unsafe extern "C" fn rdma_create_srq(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (lent, short) = unsafe { (borrow::id(id), attr.as_mut()) };
-    let (Ok(lent), Some(short)) = (lent, short) else { return ret::status(Err(Errno::EINVAL)) };
+    let (Ok(lent), Some(short)) = (lent, short) else {
+        return ret::status(rdma_create_srq, Err(Errno::EINVAL));
+    };
     let is_xrc = lent.queue_pair_type() == IBV_QPT_XRC_RECV;
     let mut extended = ibv_srq_init_attr_ex {
         comp_mask: IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
@@ -101,7 +106,7 @@ pub unsafe extern "C" fn rdma_create_srq(
     // SAFETY: the caller's promise.
     let result = unsafe { create_srq(id, &mut extended) };
     short.attr = extended.attr;
-    ret::status(result)
+    ret::status(rdma_create_srq, result)
 }
 
 /// As rdma_create_srq(), with the attributes of ibv_create_srq_ex(). A queue for extended reliable connections gets a
@@ -117,7 +122,7 @@ pub unsafe extern "C" fn rdma_create_srq(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rdma_create_srq_ex(id: *mut rdma_cm_id, attr: *mut ibv_srq_init_attr_ex) -> c_int {
     // SAFETY: the caller's promise.
-    ret::status(unsafe { create_srq(id, attr) })
+    ret::status(rdma_create_srq_ex, unsafe { create_srq(id, attr) })
 }
 
 /// # Safety
@@ -160,12 +165,13 @@ pub unsafe extern "C" fn rdma_init_qp_attr(
     qp_attr_mask: *mut c_int,
 ) -> c_int {
     if qp_attr.is_null() || qp_attr_mask.is_null() {
-        return ret::status(Err(Errno::EINVAL));
+        return ret::status(rdma_init_qp_attr, Err(Errno::EINVAL));
     }
     // SAFETY: the caller's promise.
     let (id, state) = unsafe { (borrow::id(id), (*qp_attr).qp_state) };
-    ret::status(id.and_then(|id| attributes::of_state(id, state)).map(
-        |attributes::Change { attributes, mask }| {
+    ret::status(
+        rdma_init_qp_attr,
+        id.and_then(|id| attributes::of_state(id, state)).map(|attributes::Change { attributes, mask }| {
             // The kernel says nothing of the last field, and the struct of old programs ends before it.
             let told = offset_of!(ibv_qp_attr, rate_limit);
             // SAFETY: checked for NULL; the caller promises the rest.
@@ -173,6 +179,6 @@ pub unsafe extern "C" fn rdma_init_qp_attr(
                 qp_attr.cast::<u8>().copy_from_nonoverlapping((&raw const attributes).cast(), told);
                 *qp_attr_mask = mask;
             }
-        },
-    ))
+        }),
+    )
 }

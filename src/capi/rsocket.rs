@@ -14,11 +14,11 @@ use std::time::Duration;
 /// Most pieces of a call.
 const IOV_MAX: usize = 1024;
 
-fn size(result: Result<usize>) -> ssize_t {
+fn size<F>(call: F, result: Result<usize>) -> ssize_t {
     match result {
         // No more was asked for.
         Ok(size) => size as ssize_t,
-        Err(error) => ret::code(-1, error) as ssize_t,
+        Err(error) => ret::code(call, -1, error) as ssize_t,
     }
 }
 
@@ -73,7 +73,7 @@ unsafe fn store(place: *mut sockaddr, length: *mut socklen_t, address: &[u8]) ->
 /// As socket(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn rsocket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
-    rsocket::create(domain, kind, protocol).unwrap_or_else(|error| ret::code(-1, error))
+    rsocket::create(domain, kind, protocol).unwrap_or_else(|error| ret::code(rsocket, -1, error))
 }
 
 /// As bind(2).
@@ -85,13 +85,13 @@ pub extern "C" fn rsocket(domain: c_int, kind: c_int, protocol: c_int) -> c_int 
 pub unsafe extern "C" fn rbind(socket: c_int, addr: *const sockaddr, addrlen: socklen_t) -> c_int {
     // SAFETY: the caller's promise.
     let address = unsafe { address(addr, addrlen) };
-    ret::status(address.and_then(|address| rsocket::bind(socket, address)))
+    ret::status(rbind, address.and_then(|address| rsocket::bind(socket, address)))
 }
 
 /// As listen(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn rlisten(socket: c_int, backlog: c_int) -> c_int {
-    ret::status(rsocket::listen(socket, backlog))
+    ret::status(rlisten, rsocket::listen(socket, backlog))
 }
 
 /// As accept(2).
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn raccept(socket: c_int, addr: *mut sockaddr, addrlen: *m
             }
             number
         }
-        Err(error) => ret::code(-1, error),
+        Err(error) => ret::code(raccept, -1, error),
     }
 }
 
@@ -122,19 +122,19 @@ pub unsafe extern "C" fn raccept(socket: c_int, addr: *mut sockaddr, addrlen: *m
 pub unsafe extern "C" fn rconnect(socket: c_int, addr: *const sockaddr, addrlen: socklen_t) -> c_int {
     // SAFETY: the caller's promise.
     let address = unsafe { address(addr, addrlen) };
-    ret::status(address.and_then(|address| rsocket::connect(socket, address)))
+    ret::status(rconnect, address.and_then(|address| rsocket::connect(socket, address)))
 }
 
 /// As shutdown(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn rshutdown(socket: c_int, how: c_int) -> c_int {
-    ret::status(rsocket::shutdown(socket, how))
+    ret::status(rshutdown, rsocket::shutdown(socket, how))
 }
 
 /// As close(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn rclose(socket: c_int) -> c_int {
-    ret::status(rsocket::close(socket))
+    ret::status(rclose, rsocket::close(socket))
 }
 
 /// # Safety
@@ -154,7 +154,7 @@ unsafe fn receive(socket: c_int, buf: *mut c_void, len: usize, flags: c_int) -> 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rrecv(socket: c_int, buf: *mut c_void, len: usize, flags: c_int) -> ssize_t {
     // SAFETY: the caller's promise.
-    size(unsafe { receive(socket, buf, len, flags) })
+    size(rrecv, unsafe { receive(socket, buf, len, flags) })
 }
 
 /// As recvfrom(2).
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn rrecvfrom(
         // SAFETY: the caller's promise. The data counts more than an address without room.
         let _ = rsocket::peer(socket).and_then(|peer| unsafe { store(src_addr, addrlen, &peer) });
     }
-    size(received)
+    size(rrecvfrom, received)
 }
 
 /// As recvmsg(2). No control messages come.
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn rrecvfrom(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rrecvmsg(socket: c_int, msg: *mut msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's promise.
-    let Some(message) = (unsafe { msg.as_mut() }) else { return size(Err(Errno::EFAULT)) };
+    let Some(message) = (unsafe { msg.as_mut() }) else { return size(rrecvmsg, Err(Errno::EFAULT)) };
     // SAFETY: the caller's promise.
     let received = unsafe { pieces(message.msg_iov, message.msg_iovlen) }
         .and_then(|mut pieces| rsocket::receive(socket, &mut pieces, flags));
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn rrecvmsg(socket: c_int, msg: *mut msghdr, flags: c_int)
         message.msg_controllen = 0;
         message.msg_flags = 0;
     }
-    size(received)
+    size(rrecvmsg, received)
 }
 
 /// As read(2).
@@ -208,7 +208,7 @@ pub unsafe extern "C" fn rrecvmsg(socket: c_int, msg: *mut msghdr, flags: c_int)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rread(socket: c_int, buf: *mut c_void, count: usize) -> ssize_t {
     // SAFETY: the caller's promise.
-    size(unsafe { receive(socket, buf, count, 0) })
+    size(rread, unsafe { receive(socket, buf, count, 0) })
 }
 
 /// As readv(2).
@@ -219,10 +219,13 @@ pub unsafe extern "C" fn rread(socket: c_int, buf: *mut c_void, count: usize) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rreadv(socket: c_int, iov: *const iovec, iovcnt: c_int) -> ssize_t {
     let count = usize::try_from(iovcnt).map_err(|_| Errno::EINVAL);
-    size(count.and_then(|count| {
-        // SAFETY: the caller's promise.
-        rsocket::receive(socket, &mut unsafe { pieces(iov, count) }?, 0)
-    }))
+    size(
+        rreadv,
+        count.and_then(|count| {
+            // SAFETY: the caller's promise.
+            rsocket::receive(socket, &mut unsafe { pieces(iov, count) }?, 0)
+        }),
+    )
 }
 
 /// # Safety
@@ -242,7 +245,7 @@ unsafe fn send(socket: c_int, buf: *const c_void, len: usize, flags: c_int) -> R
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsend(socket: c_int, buf: *const c_void, len: usize, flags: c_int) -> ssize_t {
     // SAFETY: the caller's promise.
-    size(unsafe { send(socket, buf, len, flags) })
+    size(rsend, unsafe { send(socket, buf, len, flags) })
 }
 
 /// As sendto(2), without a signal.
@@ -260,10 +263,10 @@ pub unsafe extern "C" fn rsendto(
     addrlen: socklen_t,
 ) -> ssize_t {
     if !dest_addr.is_null() || addrlen > 0 {
-        return size(Err(Errno::EISCONN));
+        return size(rsendto, Err(Errno::EISCONN));
     }
     // SAFETY: the caller's promise.
-    size(unsafe { send(socket, buf, len, flags) })
+    size(rsendto, unsafe { send(socket, buf, len, flags) })
 }
 
 /// As sendmsg(2), without a signal. EOPNOTSUPP for control messages.
@@ -274,13 +277,13 @@ pub unsafe extern "C" fn rsendto(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsendmsg(socket: c_int, msg: *const msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's promise.
-    let Some(message) = (unsafe { msg.as_ref() }) else { return size(Err(Errno::EFAULT)) };
+    let Some(message) = (unsafe { msg.as_ref() }) else { return size(rsendmsg, Err(Errno::EFAULT)) };
     if !message.msg_control.is_null() && message.msg_controllen > 0 {
-        return size(Err(Errno::EOPNOTSUPP));
+        return size(rsendmsg, Err(Errno::EOPNOTSUPP));
     }
     // SAFETY: the caller's promise.
     let pieces = unsafe { pieces(message.msg_iov, message.msg_iovlen) };
-    size(pieces.and_then(|mut pieces| rsocket::send(socket, &mut pieces, flags)))
+    size(rsendmsg, pieces.and_then(|mut pieces| rsocket::send(socket, &mut pieces, flags)))
 }
 
 /// As write(2), without a signal.
@@ -291,7 +294,7 @@ pub unsafe extern "C" fn rsendmsg(socket: c_int, msg: *const msghdr, flags: c_in
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rwrite(socket: c_int, buf: *const c_void, count: usize) -> ssize_t {
     // SAFETY: the caller's promise.
-    size(unsafe { send(socket, buf, count, 0) })
+    size(rwrite, unsafe { send(socket, buf, count, 0) })
 }
 
 /// As writev(2), without a signal.
@@ -302,10 +305,13 @@ pub unsafe extern "C" fn rwrite(socket: c_int, buf: *const c_void, count: usize)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rwritev(socket: c_int, iov: *const iovec, iovcnt: c_int) -> ssize_t {
     let count = usize::try_from(iovcnt).map_err(|_| Errno::EINVAL);
-    size(count.and_then(|count| {
-        // SAFETY: the caller's promise.
-        rsocket::send(socket, &mut unsafe { pieces(iov, count) }?, 0)
-    }))
+    size(
+        rwritev,
+        count.and_then(|count| {
+            // SAFETY: the caller's promise.
+            rsocket::send(socket, &mut unsafe { pieces(iov, count) }?, 0)
+        }),
+    )
 }
 
 /// As poll(2), for sockets over RDMA and any other descriptors.
@@ -316,24 +322,24 @@ pub unsafe extern "C" fn rwritev(socket: c_int, iov: *const iovec, iovcnt: c_int
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rpoll(fds: *mut pollfd, nfds: nfds_t, timeout: c_int) -> c_int {
     let Ok(count) = usize::try_from(nfds).and_then(|count| c_int::try_from(count).map(|_| count)) else {
-        return ret::code(-1, Errno::EINVAL);
+        return ret::code(rpoll, -1, Errno::EINVAL);
     };
     if fds.is_null() && count > 0 {
-        return ret::code(-1, Errno::EFAULT);
+        return ret::code(rpoll, -1, Errno::EFAULT);
     }
     // SAFETY: checked for NULL; the caller promises the rest.
     let fds = if count == 0 { &mut [] } else { unsafe { slice::from_raw_parts_mut(fds, count) } };
     let limit = u64::try_from(timeout).ok().map(Duration::from_millis);
     match rsocket::poll(fds, limit) {
         Ok(ready) => ready as c_int,
-        Err(error) => ret::code(-1, error),
+        Err(error) => ret::code(rpoll, -1, error),
     }
 }
 
 /// Makes a set of sockets and other descriptors, as epoll_create1(2). rclose() closes it.
 #[unsafe(no_mangle)]
 pub extern "C" fn repoll_create(flags: c_int) -> c_int {
-    rsocket::repoll::create(flags).unwrap_or_else(|error| ret::code(-1, error))
+    rsocket::repoll::create(flags).unwrap_or_else(|error| ret::code(repoll_create, -1, error))
 }
 
 /// As epoll_ctl(2).
@@ -344,7 +350,7 @@ pub extern "C" fn repoll_create(flags: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn repoll_ctl(epfd: c_int, op: c_int, fd: c_int, event: *mut epoll_event) -> c_int {
     // SAFETY: the caller's promise.
-    ret::status(unsafe { rsocket::repoll::control(epfd, op, fd, event) })
+    ret::status(repoll_ctl, unsafe { rsocket::repoll::control(epfd, op, fd, event) })
 }
 
 /// As epoll_wait(2).
@@ -363,7 +369,7 @@ pub unsafe extern "C" fn repoll_wait(
     // SAFETY: the caller's promise.
     match unsafe { rsocket::repoll::wait(epfd, events, maxevents, limit) } {
         Ok(ready) => ready as c_int,
-        Err(error) => ret::code(-1, error),
+        Err(error) => ret::code(repoll_wait, -1, error),
     }
 }
 
@@ -388,7 +394,7 @@ pub unsafe extern "C" fn rselect(
     exceptfds: *mut fd_set,
     timeout: *mut timeval,
 ) -> c_int {
-    let Ok(count) = usize::try_from(nfds) else { return ret::code(-1, Errno::EINVAL) };
+    let Ok(count) = usize::try_from(nfds) else { return ret::code(rselect, -1, Errno::EINVAL) };
     // SAFETY: the caller's promise.
     let limit = match unsafe { timeout.as_ref() } {
         None => Ok(None),
@@ -410,7 +416,7 @@ pub unsafe extern "C" fn rselect(
     };
     match limit.and_then(|limit| rsocket::select(count, sets, limit)) {
         Ok(ready) => ready as c_int,
-        Err(error) => ret::code(-1, error),
+        Err(error) => ret::code(rselect, -1, error),
     }
 }
 
@@ -422,7 +428,7 @@ pub unsafe extern "C" fn rselect(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rgetpeername(socket: c_int, addr: *mut sockaddr, addrlen: *mut socklen_t) -> c_int {
     // SAFETY: the caller's promise.
-    ret::status(rsocket::peer(socket).and_then(|peer| unsafe { store(addr, addrlen, &peer) }))
+    ret::status(rgetpeername, rsocket::peer(socket).and_then(|peer| unsafe { store(addr, addrlen, &peer) }))
 }
 
 /// As getsockname(2).
@@ -433,7 +439,7 @@ pub unsafe extern "C" fn rgetpeername(socket: c_int, addr: *mut sockaddr, addrle
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rgetsockname(socket: c_int, addr: *mut sockaddr, addrlen: *mut socklen_t) -> c_int {
     // SAFETY: the caller's promise.
-    ret::status(rsocket::own(socket).and_then(|own| unsafe { store(addr, addrlen, &own) }))
+    ret::status(rgetsockname, rsocket::own(socket).and_then(|own| unsafe { store(addr, addrlen, &own) }))
 }
 
 /// As setsockopt(2).
@@ -455,7 +461,7 @@ pub unsafe extern "C" fn rsetsockopt(
         // SAFETY: the caller's promise.
         _ => unsafe { borrow::bytes(optval, optlen as usize) },
     };
-    ret::status(value.and_then(|value| rsocket::set_option(socket, level, optname, value)))
+    ret::status(rsetsockopt, value.and_then(|value| rsocket::set_option(socket, level, optname, value)))
 }
 
 /// As getsockopt(2).
@@ -471,25 +477,28 @@ pub unsafe extern "C" fn rgetsockopt(
     optval: *mut c_void,
     optlen: *mut socklen_t,
 ) -> c_int {
-    ret::status(rsocket::get_option(socket, level, optname).and_then(|value| {
-        // SAFETY: the caller's promise.
-        let length = unsafe { optlen.as_mut() }.ok_or(Errno::EFAULT)?;
-        if optval.is_null() {
-            return Err(Errno::EFAULT);
-        }
-        let room = usize::try_from(*length as i32).map_err(|_| Errno::EINVAL)?;
-        let bytes = value.for_room(room)?;
-        // SAFETY: there is that much room.
-        unsafe { optval.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        *length = bytes.len() as socklen_t;
-        Ok(())
-    }))
+    ret::status(
+        rgetsockopt,
+        rsocket::get_option(socket, level, optname).and_then(|value| {
+            // SAFETY: the caller's promise.
+            let length = unsafe { optlen.as_mut() }.ok_or(Errno::EFAULT)?;
+            if optval.is_null() {
+                return Err(Errno::EFAULT);
+            }
+            let room = usize::try_from(*length as i32).map_err(|_| Errno::EINVAL)?;
+            let bytes = value.for_room(room)?;
+            // SAFETY: there is that much room.
+            unsafe { optval.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+            *length = bytes.len() as socklen_t;
+            Ok(())
+        }),
+    )
 }
 
 /// As fcntl(2), for the flags of descriptor and file. In C the last parameter is of any type, and may be left out.
 #[unsafe(no_mangle)]
 pub extern "C" fn rfcntl(socket: c_int, cmd: c_int, argument: c_int) -> c_int {
-    rsocket::fcntl(socket, cmd, argument).unwrap_or_else(|error| ret::code(-1, error))
+    rsocket::fcntl(socket, cmd, argument).unwrap_or_else(|error| ret::code(rfcntl, -1, error))
 }
 
 /// Maps memory at an offset for the peer to write to, or for this side only; -1 stands for the memory's own address.
@@ -507,13 +516,13 @@ pub unsafe extern "C" fn riomap(
     offset: off_t,
 ) -> off_t {
     if prot & !libc::PROT_WRITE != 0 {
-        return ret::code(-1, Errno::EINVAL).into();
+        return ret::code(riomap, -1, Errno::EINVAL).into();
     }
     let at = if offset == -1 { buf.addr() as u64 } else { offset as u64 };
     // SAFETY: the caller's promise.
     match unsafe { rsocket::map(socket, buf, len, prot & libc::PROT_WRITE != 0, at) } {
         Ok(()) => at as off_t,
-        Err(error) => ret::code(-1, error).into(),
+        Err(error) => ret::code(riomap, -1, error).into(),
     }
 }
 
@@ -524,7 +533,7 @@ pub unsafe extern "C" fn riomap(
 /// None but that of a foreign function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn riounmap(socket: c_int, buf: *mut c_void, len: usize) -> c_int {
-    ret::status(rsocket::unmap(socket, buf, len))
+    ret::status(riounmap, rsocket::unmap(socket, buf, len))
 }
 
 /// Writes to memory that the peer has mapped at the offset.
@@ -545,5 +554,5 @@ pub unsafe extern "C" fn riowrite(
     let pieces = unsafe { Pieces::new(&list) };
     let written =
         pieces.and_then(|mut pieces| rsocket::write_mapped(socket, &mut pieces, offset as u64, flags));
-    written.unwrap_or_else(|error| ret::code(-1, error) as usize)
+    written.unwrap_or_else(|error| ret::code(riowrite, -1, error) as usize)
 }

@@ -3,6 +3,7 @@
 
 use super::id::CmId;
 use super::multicast::Membership;
+use super::unacknowledged;
 use crate::ctypes::{
     RDMA_CM_EVENT_CONNECT_REQUEST, rdma_cm_event, rdma_cm_event_param, rdma_cm_event_type, rdma_conn_param,
 };
@@ -118,7 +119,7 @@ impl Drop for Blank {
 
 /// An event in the hands of the application, or on the way there. Nothing happens when it is dropped: it is open until
 /// [`Handed::acknowledge`].
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Handed(NonNull<Event>);
 
 // SAFETY: an event may be taken by one thread and acknowledged by another.
@@ -232,6 +233,7 @@ impl Handed {
     /// Ends the event: its memory is used for the next.
     #[inline]
     pub fn acknowledge(self) {
+        unacknowledged::forget(self);
         let event = self.0.as_ptr();
         // SAFETY: deliver() has set both fields, and they are read once: an open event is acknowledged once.
         let (counts_for, holder) = unsafe { ((*event).counts_for.assume_init_read(), (*event).holder) };

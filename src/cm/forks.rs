@@ -4,13 +4,14 @@
 use super::devices::{self, List};
 use super::multicast::MEMBERSHIPS;
 use super::uid::IDS;
+use super::unacknowledged::{self, Taken};
 use crate::sync::{Guard, Held};
 use crate::sys::process;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::sync::Once;
 
-type All = (Held<'static>, Held<'static>, Guard<'static, Vec<List>>);
+type All = (Held<'static>, Held<'static>, Guard<'static, Vec<List>>, Guard<'static, Vec<Taken>>);
 
 thread_local! {
     /// Nothing of it is to be done when the thread ends, which would take memory to remember.
@@ -24,7 +25,8 @@ pub fn prepare() {
 }
 
 extern "C" fn before() {
-    HELD.set(Some(ManuallyDrop::new((IDS.hold(), MEMBERSHIPS.hold(), devices::hold()))));
+    let all = (IDS.hold(), MEMBERSHIPS.hold(), devices::hold(), unacknowledged::hold());
+    HELD.set(Some(ManuallyDrop::new(all)));
 }
 
 extern "C" fn after() {

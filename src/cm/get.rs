@@ -9,7 +9,7 @@ use super::event::{About, Handed};
 use super::id::CmId;
 use super::uid::{self, IDS, hidden};
 use super::waiter::Waiter;
-use super::{bell, decode, multicast, wake};
+use super::{bell, decode, multicast, unacknowledged, wake};
 use crate::ctypes::RDMA_CM_EVENT_ESTABLISHED;
 use crate::diag;
 use crate::errno::{Errno, Result};
@@ -35,6 +35,11 @@ pub fn pause_after(error: Errno) {
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
 #[inline(always)]
 pub fn next(channel: &Channel) -> Result<Handed> {
+    wait(channel).map(unacknowledged::note)
+}
+
+#[inline(always)]
+fn wait(channel: &Channel) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
     loop {
         waiter = match waiter.wait() {
@@ -59,7 +64,7 @@ pub fn from_kernel(channel: &Channel) -> Result<Option<Handed>> {
     let mut waiter = Waiter::enter(channel)?.wait()?;
     let Some(about) = take(&mut waiter)? else { return Ok(None) };
     let (blank, _presence) = waiter.split();
-    Ok(Some(blank.deliver(about)))
+    Ok(Some(unacknowledged::note(blank.deliver(about))))
 }
 
 /// What the kernel wrote was not for the application: perhaps the wake-up for an event that was put off.

@@ -15,7 +15,7 @@ use super::pool::InUse;
 use super::queue::Queues;
 use super::uid::IDS;
 use super::unfinished::Unfinished;
-use super::{bell, wake};
+use super::{bell, unacknowledged, wake};
 use crate::ctypes::{
     IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_IPOIB, RDMA_PS_UDP, ibv_qp_init_attr, ibv_qp_type, rdma_cm_id,
     rdma_event_channel, rdma_port_space,
@@ -202,11 +202,12 @@ impl CmId {
         self.first_channel.is_inherited()
     }
 
-    /// Waits until the events that the kernel `reported` are acknowledged. In the child of a fork the threads that hold
-    /// them do not exist.
-    pub fn settle(&self, reported: u32) {
+    /// Waits, in `call`, until the events that the kernel `reported` are acknowledged. In the child of a fork the threads
+    /// that hold them do not exist.
+    pub fn settle(&self, reported: u32, call: &str) {
         if !self.is_inherited() {
-            self.ledger.settle(reported);
+            let tell = || unacknowledged::tell(call, self, |event| event.counts_for(self));
+            self.ledger.settle(reported, tell);
         }
     }
 
@@ -378,7 +379,7 @@ fn forget(id: &Shared<CmId>, reported: Option<u32>) {
     bell::withdraw(id);
     id.acknowledge_own();
     if let Some(reported) = reported {
-        id.settle(reported);
+        id.settle(reported, "rdma_destroy_id");
     }
     // Not before: another thread may be about to look up the membership whose event it has taken from the kernel.
     multicast::forget_all(id);

@@ -10,7 +10,7 @@ use crate::sync::{Condition, Lock};
 use crate::sys::thread::{self, AtomicHolder, Token};
 use std::time::Duration;
 
-/// How long a thread waits before it says so, if diagnostics are on.
+/// How long a thread waits before that is told, if diagnostics are on.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// See the module.
@@ -109,8 +109,8 @@ impl Ledger {
     }
 
     /// Waits until all events, those `reported` by the kernel and the uncounted ones, are acknowledged or held by the
-    /// calling thread.
-    pub fn settle(&self, reported: u32) {
+    /// calling thread. If that takes long and diagnostics are on, `tell` is called once, without a lock.
+    pub fn settle(&self, reported: u32, tell: impl FnOnce()) {
         if self.unacknowledged(reported) <= 0 {
             return;
         }
@@ -123,10 +123,9 @@ impl Ledger {
         if diag::enabled() {
             holders = self.changed.wait_while_for(holders, PATIENCE, open);
             if self.open(reported, &holders) {
-                diag::line(format_args!(
-                    "still waiting for unacknowledged events, held by {:?} {holders:?}",
-                    self.holder.get()
-                ));
+                drop(holders);
+                tell();
+                holders = self.holders.lock();
             }
         }
         drop(self.changed.wait_while(holders, open));
@@ -143,7 +142,7 @@ mod tests {
 
     #[test]
     fn nothing_reported_is_nothing_to_wait_for() {
-        Ledger::default().settle(0);
+        Ledger::default().settle(0, || ());
     }
 
     #[test]
@@ -151,9 +150,9 @@ mod tests {
         let ledger = Ledger::default();
         ledger.hand_out(thread::current());
         ledger.hand_out(thread::current());
-        ledger.settle(2);
+        ledger.settle(2, || ());
         ledger.acknowledge(thread::current());
-        ledger.settle(2);
+        ledger.settle(2, || ());
     }
 
     #[test]
@@ -176,7 +175,7 @@ mod tests {
         while ledger.holders.lock().is_empty() {
             sleep(Duration::from_millis(1));
         }
-        ledger.settle(2);
+        ledger.settle(2, || ());
         assert!(done.load(Ordering::SeqCst));
         other.join().unwrap();
     }
@@ -193,7 +192,7 @@ mod tests {
                 ledger.discard();
             }
         });
-        ledger.settle(1);
+        ledger.settle(1, || ());
         assert_eq!(ledger.done.load(Ordering::SeqCst), 1);
         other.join().unwrap();
     }
@@ -204,7 +203,7 @@ mod tests {
         ledger.expect();
         assert!(ledger.open(0, &[]));
         ledger.hand_out(thread::current());
-        ledger.settle(0);
+        ledger.settle(0, || ());
         ledger.acknowledge(thread::current());
         assert!(!ledger.open(0, &[]));
         assert!(ledger.open(1, &[]));
@@ -215,8 +214,8 @@ mod tests {
         let ledger = Ledger::default();
         ledger.done.store(u32::MAX, Ordering::SeqCst);
         ledger.discard();
-        ledger.settle(0);
+        ledger.settle(0, || ());
         ledger.hand_out(thread::current());
-        ledger.settle(1);
+        ledger.settle(1, || ());
     }
 }

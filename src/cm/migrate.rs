@@ -56,7 +56,7 @@ pub fn migrate(id: &CmId, target: Option<Shared<Channel>>) -> Result<()> {
     if was_synchronous {
         Channel::destroy(&old);
     }
-    id.settle(reported);
+    id.settle(reported, "rdma_migrate_id");
     Ok(())
 }
 

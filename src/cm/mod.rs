@@ -40,6 +40,7 @@ pub mod queue;
 pub mod service;
 mod synchronous;
 pub mod uid;
+mod unacknowledged;
 mod unfinished;
 pub mod user;
 #[allow(unsafe_code, reason = "the kernel writes into memory that is parked")]

@@ -8,7 +8,7 @@ use super::family::{self, Commands};
 use super::id::CmId;
 use super::ledger::Ledger;
 use super::queue::groups::Group;
-use super::{event_parameters, synchronous};
+use super::{event_parameters, synchronous, unacknowledged};
 use crate::ctypes::{
     RDMA_CM_EVENT_MULTICAST_ERROR, RDMA_CM_EVENT_MULTICAST_JOIN, RDMA_MC_JOIN_FLAG_FULLMEMBER,
     RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, rdma_cm_event, rdma_cm_event_type, rdma_cm_mc_join_flags,
@@ -145,7 +145,9 @@ pub fn leave(id: &CmId, address: &[u8]) -> Result<()> {
                 while let Some(event) = id.channel().take_deferred(|event| event.is_of(&membership)) {
                     event.acknowledge();
                 }
-                membership.ledger.settle(reply.events_reported);
+                membership.ledger.settle(reply.events_reported, || {
+                    unacknowledged::tell("rdma_leave_multicast", id, |event| event.is_of(&membership));
+                });
                 // An event that another thread was processing may have attached the queue pair since.
                 membership.detach();
             }

@@ -8,6 +8,7 @@ use super::service;
 use super::socket::{self, Socket, Stage};
 use super::wait::{self, Awaited};
 use super::wire::Message;
+use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sync::Shared;
 use crate::sys::device;
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 
 /// How long closing waits for a peer that does not take what was sent, if the application says nothing.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long it waits before that is told, if diagnostics are on.
+const LONG: Duration = Duration::from_secs(5);
 
 /// Ends one direction, or both.
 pub fn shutdown(number: RawFd, how: c_int) -> Result<()> {
@@ -159,7 +163,9 @@ fn say_all(socket: Shared<Socket>, patience: Duration, may_go_on: bool) -> Optio
     if is_told {
         return Some(socket);
     }
-    let until = Instant::now() + patience;
+    let begin = Instant::now();
+    let until = begin + patience;
+    let mut may_say = diag::enabled();
     let closing = Closing { socket, until };
     // Without memory for that it waits after all.
     if closing.socket.is_nonblocking() && may_go_on && service::settle_at_exit().is_ok() {
@@ -169,12 +175,17 @@ fn say_all(socket: Shared<Socket>, patience: Duration, may_go_on: bool) -> Optio
     let mut waited = Shared::clone(&closing.socket);
     let mut lingering = Lingering(Some(closing));
     loop {
-        let wait = || wait::until(waited, Awaited::Told, Some(until));
+        let limit = if may_say { until.min(begin + LONG) } else { until };
+        let wait = || wait::until(waited, Awaited::Told, Some(limit));
         // Where there are no means to wait, the thread sees to the rest.
         let (back, result) = Parking::during(&PARKED, &AT_END, lingering, wait).ok()?;
         lingering = back;
         match result {
             Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) if limit < until => {
+                may_say = false;
+                diag::line(format_args!("rclose waits: the peer has not taken all that was sent"));
+            }
             Ok(_) | Err(Errno::EAGAIN) => return lingering.0.take().map(|closing| closing.socket),
             Err(_) => return None,
         }

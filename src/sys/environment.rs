@@ -13,6 +13,13 @@ pub fn read<R>(name: &CStr, read: impl FnOnce(&CStr) -> R) -> Option<R> {
     }
 }
 
+/// As [`read`], but nothing is set in a program that has more privilege than who started it.
+pub fn read_secure<R>(name: &CStr, as_value: impl FnOnce(&CStr) -> R) -> Option<R> {
+    // SAFETY: a number only.
+    let privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    if privileged { None } else { read(name, as_value) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -20,6 +27,7 @@ mod tests {
     #[test]
     fn what_is_set_is_read() {
         assert_eq!(read(c"PATH", |path| path.is_empty()), Some(false));
+        assert_eq!(read_secure(c"PATH", |path| path.is_empty()), Some(false));
         assert_eq!(read(c"no such variable", |_| ()), None);
     }
 }

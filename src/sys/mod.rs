@@ -14,6 +14,7 @@ pub mod epoll;
 pub mod files;
 mod holder;
 pub mod iovec;
+pub mod journal;
 pub mod local;
 pub mod memory;
 pub mod names;

@@ -36,6 +36,11 @@ pub fn generation() -> u32 {
     FORKS.load(Ordering::Relaxed)
 }
 
+/// Its number.
+pub fn id() -> u32 {
+    std::process::id()
+}
+
 /// EMFILE or ENFILE if there is no descriptor to be had, of which libibverbs does not tell.
 pub fn descriptor_shortage() -> Option<Errno> {
     match open("/", OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty()) {

@@ -15,6 +15,12 @@ pub fn current() -> Token {
     Token(unsafe { libc::pthread_self() })
 }
 
+/// The kernel's number of the calling thread.
+pub fn number() -> i32 {
+    // SAFETY: gettid has no precondition.
+    unsafe { libc::gettid() }
+}
+
 /// Whether there is a processor for another thread while the calling thread runs.
 pub fn has_company() -> bool {
     let mut processors = MaybeUninit::<libc::cpu_set_t>::zeroed();

@@ -30,6 +30,8 @@ pub trait Command: IntoBytes + Immutable + Sized {
     /// Where in `Message` (in bytes, header included) the kernel looks for the address it
     /// writes the reply to. `None` for a command without reply.
     const RESPONSE: Option<usize>;
+    /// Where in `Message` the kernel's number of the id stands; `None` if there is none.
+    const ID: Option<usize>;
     /// Header and body, as one `write(2)` to the device takes them.
     type Message: FromBytes + IntoBytes + Immutable + KnownLayout;
 
@@ -44,17 +46,23 @@ pub trait Command: IntoBytes + Immutable + Sized {
     fn body(message: &mut Self::Message) -> &mut Self;
 }
 
-/// Ties a body to its number and, after `=>`, to its reply and the path of its `response`
-/// field.
+/// Ties a body to its number and, after `=>`, to its reply, the path of its `response` field and that of its `id`, if it
+/// has one. All bodies without reply have one.
 macro_rules! command {
     ($body:ident, $number:literal) => {
-        command!(@message $body, $number, $crate::uapi::NoReply, None);
+        command!(@message $body, $number, $crate::uapi::NoReply, None,
+            Some(core::mem::offset_of!(Message, body.id)));
     };
     ($body:ident, $number:literal => $reply:ty, $($response:ident).+) => {
         command!(@message $body, $number, $reply,
-            Some(core::mem::offset_of!(Message, body.$($response).+)));
+            Some(core::mem::offset_of!(Message, body.$($response).+)), None);
     };
-    (@message $body:ident, $number:literal, $reply:ty, $response:expr) => {
+    ($body:ident, $number:literal => $reply:ty, $($response:ident).+, $($id:ident).+) => {
+        command!(@message $body, $number, $reply,
+            Some(core::mem::offset_of!(Message, body.$($response).+)),
+            Some(core::mem::offset_of!(Message, body.$($id).+)));
+    };
+    (@message $body:ident, $number:literal, $reply:ty, $response:expr, $id:expr) => {
         const _: () = {
             use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -73,6 +81,7 @@ macro_rules! command {
                 const NUMBER: u32 = $number;
                 type Reply = $reply;
                 const RESPONSE: Option<usize> = $response;
+                const ID: Option<usize> = $id;
                 type Message = Message;
 
                 #[inline]

@@ -36,7 +36,7 @@ pub struct DestroyId {
     pub id: u32,
     pub reserved: u32,
 }
-command!(DestroyId, 1 => DestroyIdReply, response);
+command!(DestroyId, 1 => DestroyIdReply, response, id);
 
 /// `struct rdma_ucm_destroy_id_resp`; also what leaving a multicast group answers.
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
@@ -93,7 +93,7 @@ pub struct MigrateId {
     /// Descriptor of the channel the id lives on now.
     pub fd: u32,
 }
-command!(MigrateId, 18 => MigrateIdReply, response);
+command!(MigrateId, 18 => MigrateIdReply, response, id);
 
 /// `struct rdma_ucm_migrate_resp`.
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]

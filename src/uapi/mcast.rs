@@ -15,7 +15,7 @@ pub struct JoinIpMcast {
     pub addr: SockaddrIn6,
     pub id: u32,
 }
-command!(JoinIpMcast, 16 => CreateIdReply, response);
+command!(JoinIpMcast, 16 => CreateIdReply, response, id);
 
 /// Joins a group of any family (`struct rdma_ucm_join_mcast`).
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]
@@ -31,7 +31,7 @@ pub struct JoinMcast {
     pub join_flags: u16,
     pub addr: SockaddrStorage,
 }
-command!(JoinMcast, 22 => CreateIdReply, response);
+command!(JoinMcast, 22 => CreateIdReply, response, id);
 
 /// Leaves a group. The kernel has no struct of its own for it and reads a
 /// `struct rdma_ucm_destroy_id`.
@@ -43,4 +43,4 @@ pub struct LeaveMcast {
     pub id: u32,
     pub reserved: u32,
 }
-command!(LeaveMcast, 17 => DestroyIdReply, response);
+command!(LeaveMcast, 17 => DestroyIdReply, response, id);

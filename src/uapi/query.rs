@@ -42,7 +42,7 @@ macro_rules! query {
                 Self { query: Query { response: 0, id, option: $option } }
             }
         }
-        command!($name, $number => $reply, query.response);
+        command!($name, $number => $reply, query.response, query.id);
     };
 }
 

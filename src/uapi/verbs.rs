@@ -14,7 +14,7 @@ pub struct InitQpAttr {
     /// `enum ibv_qp_state`.
     pub qp_state: u32,
 }
-command!(InitQpAttr, 11 => QpAttr, response);
+command!(InitQpAttr, 11 => QpAttr, response, id);
 
 /// `struct ib_uverbs_global_route`.
 #[derive(Clone, Copy, Debug, FromBytes, Immutable, IntoBytes, KnownLayout)]

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Sending a typed command, whatever carries it.
 
+use crate::diag::{self, Level};
 use crate::errno::{Errno, Result};
 use crate::sys::device;
-use crate::uapi::{Command, NoReply};
+use crate::uapi::{Command, CreateId, NoReply};
+use std::any::type_name;
+use std::fmt::Display;
 use std::os::fd::RawFd;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -44,8 +47,36 @@ pub fn execute_into<C: Command>(device: &impl Transport, command: C, reply: &mut
 
 #[inline]
 fn submit<C: Command>(device: &impl Transport, message: &mut C::Message, reply: &mut [u8]) -> Result<()> {
-    let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply)?;
-    if taken == size_of::<C::Message>() { Ok(()) } else { Err(Errno::ENODATA) }
+    let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply);
+    if diag::wants(Level::Command) {
+        say::<C>(message, reply, taken);
+    }
+    if taken? == size_of::<C::Message>() { Ok(()) } else { Err(Errno::ENODATA) }
+}
+
+/// A line about a command that the kernel has answered. A new id's number is in the answer.
+#[cold]
+#[inline(never)]
+fn say<C: Command>(message: &C::Message, reply: &[u8], taken: Result<usize>) {
+    let place = C::ID.and_then(|at| message.as_bytes().get(at..)).or(if C::NUMBER == CreateId::NUMBER {
+        Some(reply)
+    } else {
+        None
+    });
+    let id = place.and_then(|bytes| bytes.first_chunk().copied()).map(u32::from_ne_bytes);
+    say_command(diag::last_name(type_name::<C>()), id, taken.map(|taken| taken == size_of::<C::Message>()));
+}
+
+fn say_command(name: &str, id: Option<u32>, taken: Result<bool>) {
+    let id: &dyn Display = match &id {
+        Some(id) => id,
+        None => &"-",
+    };
+    match taken {
+        Ok(true) => diag::line(format_args!("command {name}, kernel's id {id}: done")),
+        Ok(false) => diag::line(format_args!("command {name}, kernel's id {id}: only a part was taken")),
+        Err(error) => diag::line(format_args!("command {name}, kernel's id {id}: {error:?}")),
+    }
 }
 
 /// A command without a reply that is filled in place, because it is large.

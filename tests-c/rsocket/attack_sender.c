@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Peers that are sent to, and say of their room and memory what cannot be, or something else at every look. */
+#include "../helper.h"
 #include "attacker.h"
 #include "sockets.h"
 #include "victim.h"
@@ -71,12 +72,13 @@ static void all_credits(struct greeting *greeting)
 	greeting->credits = 0xffff;
 }
 
-/* The victim's messages find no receives: the attacker, who does not look, posts none again. */
+/* The victim's messages find no receives: the attacker, who does not look, posts none again. Who waits for that is told. */
 static void more_credits_than_receives(void)
 {
 	struct attacker attacker;
 	int victim, sent = 0;
 
+	start_diagnostics("error");
 	begin_attack();
 	victim = be_victim(&attacker, all_credits);
 	while (sockets()->send(victim, bytes, 1, MSG_DONTWAIT) == 1)
@@ -86,8 +88,9 @@ static void more_credits_than_receives(void)
 	set_time(victim, SO_SNDTIMEO, 0, 300000);
 	check_fails((int)sockets()->send(victim, bytes, 1, 0), EAGAIN);
 	check_bystanders();
-	set_linger(victim, 1);
+	set_linger(victim, 6);
 	finish_attack(victim, &attacker);
+	check_diagnosed("rclose waits: the peer has not taken all that was sent\n");
 }
 
 static void endless_room(struct greeting *greeting)

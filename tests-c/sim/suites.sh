@@ -109,7 +109,7 @@ machine() {
         iwarp-ours) run_alone rsocket/{stream,polling,connecting,options} ;;
         roce-ours | infiniband-ours) run sim scripted "$LAB_WORK"/tests/api/answers "$LAB_WORK"/tests/sim/* ;;
     esac
-    [[ $1-$2 != roce-ours ]] || run_alone api/{answers,last_messages,crowd} \
+    [[ $1-$2 != roce-ours ]] || run_alone diagnostics api/{answers,last_messages,crowd} \
         rsocket/{stream,polling,connecting,options,missed,interrupted,threads,resources,attack,attack_greeting,attack_sender,scale}
     [[ $1-$2 != roce-ours ]] || run_preloaded preload/{duplicates,calls} rsocket/{stream,polling,options}
 }

@@ -17,7 +17,7 @@ fn an_acknowledgement_wakes_who_waits() {
                 ledger.acknowledge(current());
             }
         });
-        ledger.settle(1);
+        ledger.settle(1, || ());
         other.join().unwrap();
     });
 }
@@ -30,7 +30,7 @@ fn an_event_that_is_not_delivered_wakes_who_waits() {
             let ledger = ledger.clone();
             move || ledger.discard()
         });
-        ledger.settle(1);
+        ledger.settle(1, || ());
         other.join().unwrap();
     });
 }
@@ -47,10 +47,10 @@ fn own_events_do_not_hold_up_while_others_are_acknowledged() {
                 ledger.acknowledge(current());
             }
         });
-        ledger.settle(2);
+        ledger.settle(2, || ());
         ledger.acknowledge(current());
         other.join().unwrap();
-        ledger.settle(2);
+        ledger.settle(2, || ());
     });
 }
 
@@ -67,9 +67,9 @@ fn an_event_that_is_passed_on_is_acknowledged_once() {
                 ledger.acknowledge(current());
             }
         });
-        ledger.settle(1);
+        ledger.settle(1, || ());
         other.join().unwrap();
-        ledger.settle(1);
+        ledger.settle(1, || ());
     });
 }
 
@@ -82,13 +82,13 @@ fn two_that_wait_are_woken() {
         let ledger = Arc::new(Ledger::default());
         let waiting = thread::spawn({
             let ledger = ledger.clone();
-            move || ledger.settle(1)
+            move || ledger.settle(1, || ())
         });
         let acknowledging = thread::spawn({
             let ledger = ledger.clone();
             move || ledger.discard()
         });
-        ledger.settle(1);
+        ledger.settle(1, || ());
         waiting.join().unwrap();
         acknowledging.join().unwrap();
     });
