@@ -17,12 +17,12 @@ comma := ,
 # What `make test` runs in the lab: suites with both libraries; existing programs only with this library, preloaded and
 # installed; suites that are worth a second run with it installed.
 export LAB_KERNELS ?= 7.2
-export LAB_SUITES ?= smoke,user-event,bells,api,resolve,examples,two-hosts
+export LAB_SUITES ?= smoke,doctor,user-event,bells,api,resolve,examples,two-hosts
 export LAB_PROGRAM_SUITES ?= utils,pyverbs,clients,rsockets,repoll
 export LAB_INSTALLED_SUITES ?= api,examples,two-hosts
 # The same for kernels that have no command for user events, with this library.
 export LAB_OLD_KERNELS ?= 6.12,6.1
-export LAB_OLD_SUITES ?= user-event,bells
+export LAB_OLD_SUITES ?= doctor,user-event,bells
 SUITE ?= all
 LIB ?= ours
 FAULTS_LIB ?= both
@@ -47,8 +47,10 @@ PRELOAD_SOURCES := Cargo.toml Cargo.lock preload/Cargo.toml $(shell find preload
 SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,--no-undefined-version \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,-z,nodelete -Wl,--hash-style=gnu -Wl,--build-id
 
-.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples programs lab install install-aside dist deb rpm bench clean
-all: $(SHIPPED) $(PRELOAD) $(STATIC) include/rdma/rdma_cma.h
+include doctor/doctor.mk
+
+.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples check-doctor programs lab install install-aside dist deb rpm bench clean
+all: $(SHIPPED) $(PRELOAD) $(STATIC) $(DOCTOR) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
 	$(CARGO) rustc --locked --lib --crate-type staticlib --release
@@ -128,6 +130,9 @@ sim: $(SIM)
 check-examples: $(SHIPPED) $(SIM) $(EXAMPLES) $(MAN_EXAMPLES)
 	tools/check-examples.sh $(BUILD)
 
+check-doctor: $(DOCTOR) $(SIM)
+	tests-c/sim/doctor.sh $(BUILD)
+
 $(BUILD)/examples/%: examples/%.c include/rdma/rdma_cma.h $(SHIPPED)
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $< -L$(BUILD) -Wl,--as-needed -lrdmacm -libverbs -pthread
@@ -141,7 +146,7 @@ $(BUILD)/man-examples/%: man/%.3 tools/man-example.sh include/rdma/rdma_cma.h $(
 	tools/man-example.sh program $< >$@.c
 	$(CC) -O2 -Wall -Wextra -Werror -Iinclude -o $@ $@.c -L$(BUILD) -Wl,--as-needed -lrdmacm -libverbs -pthread
 
-programs: $(SHIPPED) $(PRELOAD) $(C_TESTS) $(FAULTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES) $(MAN_EXAMPLES)
+programs: $(SHIPPED) $(PRELOAD) $(DOCTOR) $(C_TESTS) $(FAULTS) $(C_BENCHES) $(EXAMPLES) $(STATIC_EXAMPLES) $(MAN_EXAMPLES)
 
 lab: programs
 	cp docs/differences.md $(BUILD)/
@@ -177,6 +182,7 @@ install: all sim
 	install -m 644 include/rdma/*.h $(DESTDIR)$(INCLUDEDIR)/rdma
 	install -m 644 include/infiniband/*.h $(DESTDIR)$(INCLUDEDIR)/infiniband
 	tools/install-man.sh $(DESTDIR)$(MANDIR)
+	install -m 755 $(DOCTOR) $(DESTDIR)$(BINDIR)
 	install -m 755 $(BUILD)/sim/librdmacm-sim $(BUILD)/sim/librdmacm-sim.so $(DESTDIR)$(LIBDIR)/librdmacm-sim
 	ln -sf $(LIBDIR)/librdmacm-sim/librdmacm-sim $(DESTDIR)$(BINDIR)/librdmacm-sim
 

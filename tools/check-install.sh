@@ -40,7 +40,7 @@ files() {
     version=$(pkg --modversion librdmacm)
     for file in "$libdir"/librdmacm.{a,so,so.1,"so.$version"} "$libdir/pkgconfig/librdmacm.pc" \
         usr/include/rdma/rdma_{cma,cma_abi,verbs}.h usr/include/infiniband/ib.h \
-        "$libdir"/librdmacm-sim/librdmacm-sim{,.so} usr/share/man/man1/librdmacm-sim.1 usr/share/man/man7/rdma_cm.7 \
+        "$libdir"/librdmacm-sim/librdmacm-sim{,.so} usr/bin/rdmacm-doctor usr/share/man/man1/rdmacm-doctor.1 usr/share/man/man1/librdmacm-sim.1 usr/share/man/man7/rdma_cm.7 \
         "$libdir"/rsocket/librspreload.so{,.1,.1.0.0} usr/share/man/man7/librspreload.7; do
         [[ -f $scratch/root/$file ]] || { echo "missing: $file"; return 1; }
     done

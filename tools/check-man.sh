@@ -40,7 +40,7 @@ unknown=$(comm -13 "$scratch/functions" "$scratch/pages")
 [[ -z $unknown ]] || complain "a page of what is no function: $unknown"
 
 # What is in sections 3 and 7 and begins so is ours.
-grep -ohE '\bXr (r[a-z_]+ [37]|librspreload 7|librdmacm-sim 1)\b' man/*.[1-9] | cut -d' ' -f2- | sort -u |
+grep -ohE '\bXr (r[a-z_]+ [37]|librspreload 7|librdmacm-sim 1|rdmacm-doctor 1)\b' man/*.[1-9] | cut -d' ' -f2- | sort -u |
     comm -23 - "$scratch/names" >"$scratch/dangling"
 [[ ! -s $scratch/dangling ]] || complain "no such page: $(cat "$scratch/dangling")"
 exit $failed

@@ -49,6 +49,7 @@ step check-abi make --no-print-directory check-abi
 step check-headers make --no-print-directory check-headers
 step check-install make --no-print-directory check-install
 step check-examples make --no-print-directory check-examples
+step check-doctor make --no-print-directory check-doctor
 FAULTS_EVERY=10 FAULTS_MACHINES="roce ip-only iwarp abi-3" step faults make --no-print-directory test-faults FAULTS_LIB=ours
 step lab make --no-print-directory lab "KERNEL=$LAB_KERNELS" SUITE="$LAB_SUITES" LIB=both
 [[ -z $LAB_OLD_KERNELS ]] ||

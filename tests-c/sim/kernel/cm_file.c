@@ -2,6 +2,7 @@
 /* Open files of the connection manager, and the events that wait in them. */
 #include "cm.h"
 
+#include "faults.h"
 #include "loop.h"
 #include "memory.h"
 
@@ -64,10 +65,14 @@ long cm_open_call(struct client *client, const void *in, size_t in_size, struct 
 {
 	struct cm_file *file;
 	struct sim_cm_opened opened = { .file = ++last_number };
+	struct fault fault;
 	int ends[2];
 
 	(void)in;
 	(void)in_size;
+	fault = next_fault(OPENING);
+	if (fault.error)
+		return -fault.error;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	fill(ends[1]);

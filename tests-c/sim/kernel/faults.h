@@ -3,9 +3,14 @@
 #ifndef SIM_KERNEL_FAULTS_H
 #define SIM_KERNEL_FAULTS_H
 
+#include "../protocol.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Opening the connection manager's node, among the numbers of commands and calls. */
+enum { OPENING = SIM_VERBS_END };
 
 struct cm_file;
 struct host;

@@ -2,6 +2,7 @@
 #include "words.h"
 
 #include "cm_command.h"
+#include "faults.h"
 #include "verbs_hooks.h"
 
 #include <arpa/inet.h>
@@ -136,7 +137,7 @@ int next_command(struct words *words)
 
 static int command_or_call_number(const char *name)
 {
-	int number = cm_command_number(name);
+	int number = strcmp(name, "open") ? cm_command_number(name) : OPENING;
 
 	return number < 0 ? verbs_call_number(name) : number;
 }
