@@ -51,7 +51,7 @@ pub fn resolve(id: &CmId, source: Option<&[u8]>, destination: &[u8], timeout_ms:
     let destination_size = size(destination)?;
     let source_size = source.map_or(Ok(0), size)?;
     let source = source.unwrap_or_default();
-    let command = || match commands {
+    let order = || match commands {
         Commands::AnyFamily => ucma::order(
             &fd,
             ResolveAddr {
@@ -74,8 +74,13 @@ pub fn resolve(id: &CmId, source: Option<&[u8]>, destination: &[u8], timeout_ms:
             },
         ),
     };
-    id.unfinished().take(Step::ResolveAddress, command, || {
+    // Before the kernel knows of it: once it does, an event may come, and another thread reads and writes there.
+    let command = || {
+        let (_, before) = id.addresses();
         id.set_destination(destination);
+        order().inspect_err(|_| id.set_destination(&before.0))
+    };
+    id.unfinished().take(Step::ResolveAddress, command, || {
         synchronous::complete_step(id, &[RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_ADDR_ERROR])
     })?
 }
@@ -109,4 +114,60 @@ fn take_known_route(id: &CmId, timeout_ms: u32) -> bool {
     let limit = Duration::from_millis(timeout_ms.max(1).into());
     let answer = ibacm::ask(&ends, &AddrInfo::default(), limit);
     answer.is_some_and(|answer| !answer.paths.is_empty() && option::set_path(id, &answer.paths).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cm::channel::Channel;
+    use crate::cm::uid::IDS;
+    use crate::cm::{forget_kernel, id};
+    use crate::ctypes::{IBV_QPT_RC, RDMA_PS_TCP};
+    use crate::sync::Shared;
+    use crate::uapi::{CmdHdr, Command, CreateId};
+    use crate::ucma::stand_in;
+    use std::cell::RefCell;
+    use std::ptr;
+    use std::rc::Rc;
+    use zerocopy::FromBytes;
+
+    fn destination(id: &CmId) -> Vec<u8> {
+        id.addresses().1.0[..16].to_vec()
+    }
+
+    /// Another thread may take the event as soon as there can be one.
+    #[test]
+    fn the_destination_stands_in_the_id_before_the_kernel_has_it() {
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let asked = Rc::clone(&seen);
+        let kernel = move |message: &[u8], reply: &mut [u8]| {
+            match CmdHdr::read_from_prefix(message).unwrap().0.cmd {
+                CreateId::NUMBER => reply.fill(1),
+                ResolveAddr::NUMBER => {
+                    let mut asked = asked.borrow_mut();
+                    asked.push(IDS.find(|_| true).map(|id| destination(&id)));
+                    if asked.len() > 1 {
+                        return Err(Errno::EHOSTUNREACH);
+                    }
+                }
+                _ => {}
+            }
+            Ok(message.len())
+        };
+        let first = [&(libc::AF_INET as u16).to_ne_bytes()[..], &[1; 14]].concat();
+        let second = [&(libc::AF_INET as u16).to_ne_bytes()[..], &[2; 14]].concat();
+        stand_in::with(Box::new(kernel), || {
+            forget_kernel();
+            let channel = Channel::open().unwrap();
+            let made =
+                id::create(Some(Shared::clone(&channel)), ptr::null_mut(), RDMA_PS_TCP, IBV_QPT_RC).unwrap();
+            assert_eq!(resolve(&made, None, &first, 1), Ok(()));
+            assert_eq!(resolve(&made, None, &second, 1), Err(Errno::EHOSTUNREACH));
+            assert_eq!(*seen.borrow(), [Some(first.clone()), Some(second)]);
+            assert_eq!(destination(&made), first, "no event of the second comes");
+            id::destroy(&made).unwrap();
+            Channel::destroy(&channel);
+            forget_kernel();
+        });
+    }
 }
