@@ -4,13 +4,14 @@
 
 use super::event::Handed;
 use super::id::CmId;
-use crate::ctypes::{ibv_comp_channel, ibv_context, ibv_cq, ibv_gid, ibv_pd, ibv_sa_path_rec};
+use crate::ctypes::{ibv_comp_channel, ibv_context, ibv_cq, ibv_gid, ibv_pd, ibv_qp, ibv_sa_path_rec};
 use crate::errno::Result;
 use crate::sys::memory::{self, Array};
 use crate::uapi::SockaddrStorage;
 use crate::verbs::{CompletionQueue, Owned, QueuePair, SharedQueue};
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 impl CmId {
     /// The application's own pointer.
@@ -51,32 +52,33 @@ impl CmId {
 
     /// Whether it has a queue pair.
     pub fn has_queue_pair(&self) -> bool {
-        // SAFETY: the public struct is alive; the field is read by value.
-        unsafe { !(*self.public()).qp.is_null() }
+        !self.queue_pair_field().load(Ordering::Relaxed).is_null()
+    }
+
+    /// Where the queue pair stands: whether there is one is asked without the lock.
+    fn queue_pair_field(&self) -> &AtomicPtr<ibv_qp> {
+        // SAFETY: the public struct is alive as long as the id; the library knows the field by this alone.
+        unsafe { AtomicPtr::from_ptr(&raw mut (*self.public()).qp) }
     }
 
     /// The queue pair. The application may have put one of its own there.
     pub fn queue_pair(&self) -> Option<QueuePair> {
-        // SAFETY: the public struct is alive, and what stands in the field is alive or NULL; callers hold the lock
-        // under which the library takes it out to destroy it.
-        unsafe { QueuePair::from_ptr((*self.public()).qp) }
+        // SAFETY: what stands in the field is alive or NULL; callers hold the lock under which the library takes it out
+        // to destroy it.
+        unsafe { QueuePair::from_ptr(self.queue_pair_field().load(Ordering::Relaxed)) }
     }
 
     /// The queue pair from now on.
     pub fn set_queue_pair(&self, queue_pair: QueuePair) {
-        // SAFETY: the public struct is alive; one field is written.
-        unsafe { (*self.public()).qp = queue_pair.as_ptr() };
+        self.queue_pair_field().store(queue_pair.as_ptr(), Ordering::Relaxed);
     }
 
     /// Takes the queue pair out, to be destroyed: the application asks for that.
     pub fn take_queue_pair(&self) -> Option<Owned<QueuePair>> {
         let queue_pair = self.queue_pair();
-        // SAFETY: the public struct is alive; one field is written. The application destroys nothing that stands in
-        // the field when it asks the library to.
-        unsafe {
-            (*self.public()).qp = ptr::null_mut();
-            queue_pair.map(|queue_pair| Owned::new(queue_pair))
-        }
+        self.queue_pair_field().store(ptr::null_mut(), Ordering::Relaxed);
+        // SAFETY: the application destroys nothing that stands in the field when it asks the library to.
+        queue_pair.map(|queue_pair| unsafe { Owned::new(queue_pair) })
     }
 
     /// The shared receive queue. The application may have put one of its own there.
