@@ -211,7 +211,7 @@ static void *run_drain(void *arg)
 		destroyed = __atomic_load_n(&drain->destroyed, __ATOMIC_ACQUIRE);
 		while (!rdma_get_cm_event(channel, &event)) {
 			check(!destroyed, "an event of a destroyed id");
-			check(event->param.arg == drain->taken++, "out of order");
+			check(event->param.arg == __atomic_fetch_add(&drain->taken, 1, __ATOMIC_RELAXED), "out of order");
 			check_ok(rdma_ack_cm_event(event));
 		}
 		check(errno == EAGAIN, "get: %s", errno_name(errno));

@@ -35,7 +35,6 @@ static void *send_much(void *arg)
 	struct task *task = arg;
 	size_t sent = 0;
 
-	fill(out, sizeof(out), 7);
 	while (sent < task->total) {
 		size_t at = sent % sizeof(out), length = sizeof(out) - at;
 
@@ -53,10 +52,12 @@ static void much(void)
 {
 	struct connection connection = open_connection();
 	struct task task = { connection.client, 16 << 20 };
-	pthread_t thread = start_thread(send_much, &task);
+	pthread_t thread;
 	size_t received = 0;
 	ssize_t length;
 
+	fill(out, sizeof(out), 7);
+	thread = start_thread(send_much, &task);
 	while ((length = sockets()->recv(connection.server, in, 77777, 0)) > 0) {
 		for (ssize_t i = 0; i < length; i++, received++) {
 			unsigned char wanted = ((received % sizeof(out)) * 2654435761u + 7) >> 16;
