@@ -3,7 +3,8 @@
 
 use crate::diag;
 use crate::errno::{Errno, Result};
-use crate::sys::{device, files, memory, netlink};
+use crate::sys::netlink::{self, CharDevice};
+use crate::sys::{device, files, memory};
 use crate::uapi::{ABI_VERSION_MAX, ABI_VERSION_MIN};
 use std::ffi::OsStr;
 use std::io::{Cursor, Write};
@@ -29,9 +30,20 @@ impl Node {
         match NODE.get() {
             Some(node) => Ok(node),
             None => {
-                let found = find(b"/sys")?;
+                let found = find(netlink::char_device(c"rdma_cm"), netlink::any_device, b"/sys")?;
                 Ok(NODE.get_or_init(|| found))
             }
+        }
+    }
+
+    fn open(&self) -> Result<OwnedFd> {
+        let path = Path::new(OsStr::from_bytes(&self.path));
+        match (device::open_node(path, self.number), self.number) {
+            (Err(error), Some(number)) if !error.is_passing() => {
+                diag::line(format_args!("{}: {error:?}", path.display()));
+                by_number(number).map_err(|_| error)
+            }
+            (opened, _) => opened,
         }
     }
 }
@@ -50,15 +62,7 @@ pub fn open() -> Result<OwnedFd> {
     if super::stand_in::is_there() {
         return device::open_node(Path::new("/dev/null"), None);
     }
-    let node = Node::get()?;
-    let path = Path::new(OsStr::from_bytes(&node.path));
-    match (device::open_node(path, node.number), node.number) {
-        (Err(error), Some(number)) if !error.is_passing() => {
-            diag::line(format_args!("{}: {error:?}", path.display()));
-            by_number(number).map_err(|_| error)
-        }
-        (opened, _) => opened,
-    }
+    Node::get()?.open()
 }
 
 /// ENODEV without any RDMA device, EPERM as [`open`]. Costs nothing once one was there.
@@ -68,8 +72,8 @@ pub fn available() -> Result<()> {
 
 /// What a kernel does not tell by netlink, it may tell in sysfs. But a passing failure must not settle the matter for the
 /// life of the process.
-fn find(sysfs: &[u8]) -> Result<Node> {
-    let node = match netlink::char_device(c"rdma_cm") {
+fn find(told: Result<CharDevice>, any_device: impl FnOnce() -> Result<bool>, sysfs: &[u8]) -> Result<Node> {
+    let node = match told {
         Ok(found) => Node { path: by_name(&found.name)?, number: Some(found.number), abi: found.abi },
         Err(error) if error.is_passing() => return Err(error),
         Err(_) => Node { path: by_name(b"rdma_cm")?, number: None, abi: abi_by_sysfs(sysfs)? },
@@ -79,7 +83,7 @@ fn find(sysfs: &[u8]) -> Result<Node> {
         return Err(Errno::EPERM);
     }
     // The node may well exist without a device; programs expect to be told at once that there is none.
-    let any = match netlink::any_device() {
+    let any = match any_device() {
         Err(error) if !error.is_passing() => any_device_by_sysfs(sysfs),
         told => told,
     };
@@ -161,5 +165,42 @@ mod tests {
     fn a_number_names_a_path() {
         assert_eq!(number_path(libc::makedev(10, 122), &mut [0; 40]), Some(&b"/dev/char/10:122"[..]));
         assert_eq!(number_path(libc::makedev(10, 122), &mut [0; 4]), None);
+    }
+    fn told(abi: u32) -> Result<CharDevice> {
+        Ok(CharDevice { name: b"cm".to_vec(), abi, number: libc::makedev(10, 122) })
+    }
+
+    #[test]
+    fn netlink_tells_the_node() {
+        let node = Node {
+            path: b"/dev/infiniband/cm".to_vec(),
+            number: Some(libc::makedev(10, 122)),
+            abi: ABI_VERSION_MIN,
+        };
+        assert_eq!(find(told(ABI_VERSION_MIN), || Ok(true), b""), Ok(node));
+        assert_eq!(find(told(ABI_VERSION_MIN), || Ok(false), b""), Err(Errno::ENODEV));
+        assert_eq!(find(told(ABI_VERSION_MAX + 1), || Ok(true), b""), Err(Errno::EPERM));
+    }
+
+    #[test]
+    fn sysfs_tells_what_netlink_does_not() {
+        let files = [("class/misc/rdma_cm/abi_version", "4\n"), ("class/infiniband/rxe0/node_guid", "")];
+        let sysfs = sysfs("both", &files);
+        let node = Node { path: b"/dev/infiniband/rdma_cm".to_vec(), number: None, abi: 4 };
+        assert_eq!(find(Err(Errno::ENOENT), || Err(Errno::EINVAL), &sysfs), Ok(node));
+    }
+
+    #[test]
+    fn a_passing_failure_settles_nothing() {
+        assert_eq!(find(Err(Errno::ENOMEM), || Ok(true), b"").unwrap_err(), Errno::ENOMEM);
+        assert_eq!(find(told(ABI_VERSION_MAX), || Err(Errno::EMFILE), b"").unwrap_err(), Errno::EMFILE);
+    }
+
+    #[test]
+    fn a_node_that_cannot_be_opened_is_looked_for_by_its_number() {
+        let node = |number| Node { path: b"/nonexistent/cm".to_vec(), number, abi: ABI_VERSION_MAX };
+        // Nothing has that one.
+        assert_eq!(node(Some(libc::makedev(4095, 1))).open().unwrap_err(), Errno::ENOENT);
+        assert_eq!(node(None).open().unwrap_err(), Errno::ENOENT);
     }
 }
