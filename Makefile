@@ -49,7 +49,7 @@ SHIP_FLAGS := -shared -Wl,-z,defs -Wl,--gc-sections -Wl,--as-needed -Wl,-O1 -Wl,
 
 include doctor/doctor.mk
 
-.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked coverage lint check-abi headers matrix check-headers check-install check-examples check-doctor programs lab install install-aside dist deb rpm bench clean
+.PHONY: all deps build-deps demo sim test test-sim test-faults test-checked test-threads coverage lint check-abi headers matrix check-headers check-install check-examples check-doctor programs lab install install-aside dist deb rpm bench clean
 all: $(SHIPPED) $(PRELOAD) $(STATIC) $(DOCTOR) include/rdma/rdma_cma.h
 
 $(ARCHIVE): $(RUST_SOURCES)
@@ -163,7 +163,11 @@ test-faults: $(SHIPPED) $(SIM) $(FAULTS)
 test-checked: $(SHIPPED) $(SIM) $(C_TESTS)
 	tests-c/sim/checked.sh $(BUILD)
 
-coverage: $(SIM) $(C_TESTS) $(PRELOAD)
+# Under ThreadSanitizer, the library and the standard library within it too.
+test-threads: $(SIM) $(C_THREADS)
+	tests-c/sim/threads.sh $(BUILD) $(C_THREADS)
+
+coverage: $(SIM) $(C_TESTS) $(SIM_TESTS) $(PRELOAD)
 	tools/coverage.sh
 
 install: all sim

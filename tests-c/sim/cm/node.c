@@ -15,6 +15,11 @@
 
 enum { COMMAND_MAX = 8192 };
 
+/* A thread that takes an event sees what others did before the commands that led to it, of which ThreadSanitizer is told. */
+extern void __tsan_release(void *place) __attribute__((weak));
+extern void __tsan_acquire(void *place) __attribute__((weak));
+static char order;
+
 int sim_cm_open(int flags)
 {
 	struct sim_cm_opened opened;
@@ -125,6 +130,8 @@ ssize_t sim_cm_write(int fd, uint64_t file, const void *data, size_t size)
 		memcpy(&header, bytes, sizeof(header));
 		sent = complete(&header, bytes, sent, &command, &other_fd);
 	}
+	if (__tsan_release)
+		__tsan_release(&order);
 	for (bool first = true;; first = false) {
 		int state;
 
@@ -139,6 +146,8 @@ ssize_t sim_cm_write(int fd, uint64_t file, const void *data, size_t size)
 		if (!wait_for_event(fd))
 			return -1;
 	}
+	if (__tsan_acquire && header.cmd == RDMA_USER_CM_CMD_GET_EVENT)
+		__tsan_acquire(&order);
 	/* All of it was taken, unless the answer is that less was. */
 	return result == 0 ? (ssize_t)size : result;
 }
