@@ -10,7 +10,7 @@
 
 enum { CROWD = 32, TRIPS = 200, IDLE_MS = 1500, MOST_WAKE_UPS = 3, ENDS = 30, GENERATIONS = 300, CYCLES = 200,
        GROWTH_KB = 256,
-       FEW_BYTES = 4096 };
+       FEW_BYTES = 4096, LEAVING_MS = 3000 };
 
 /* How often a thread of this process has gone to sleep. */
 static long sleeps_of(int tid)
@@ -203,6 +203,9 @@ static void last_of_all(void)
 			used = mallinfo2().uordblks;
 		}
 	}
+	/* A device without users is closed a moment later, by a thread. */
+	for (uint64_t end = now_ms() + LEAVING_MS * time_scale(); count_threads() > threads && now_ms() < end;)
+		sleep_ms(100);
 	check(count_fds(NULL) <= descriptors, "%+d descriptors", count_fds(NULL) - descriptors);
 	check(count_threads() <= threads, "%+d threads", count_threads() - threads);
 	check(mallinfo2().uordblks <= used + FEW_BYTES, "%zu bytes after %zu", mallinfo2().uordblks, used);
