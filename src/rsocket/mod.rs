@@ -21,6 +21,7 @@ mod option_value;
 mod options;
 mod paths;
 mod poll;
+mod quiet;
 pub mod repoll;
 mod select;
 mod service;

@@ -3,6 +3,7 @@
 
 use super::config;
 use super::ends::{BROKEN, PEER_GONE, PEER_SHUT, READ_SHUT, WRITE_SHUT};
+use super::quiet::MANY;
 use super::socket::{self, Socket, Stage};
 use super::waker::{self, Waker};
 use crate::errno::Result;
@@ -26,11 +27,33 @@ impl Socket {
     /// What of `events` has come, and what is always told. Looks for itself.
     #[inline]
     pub fn ready(&self, events: c_short) -> c_short {
+        self.attend_or_look();
+        self.found(events)
+    }
+
+    /// The same, of one among many.
+    #[inline]
+    fn ready_among_many(&self, events: c_short) -> c_short {
+        if self.is_quiet() {
+            return self.found(events);
+        }
+        let is_in_set = self.attend_or_look();
+        let found = self.found(events);
+        if found == 0 && !is_in_set {
+            self.in_vain();
+        }
+        found
+    }
+
+    /// Returns whether somebody else looks as well.
+    #[inline]
+    fn attend_or_look(&self) -> bool {
         // Whoever is told of something finds it in a set as well.
-        if !self.attend() {
+        let is_in_set = self.attend();
+        if !is_in_set {
             self.look();
         }
-        self.found(events)
+        is_in_set
     }
 
     /// The same, as far as is known.
@@ -123,13 +146,22 @@ fn look_at_all(fds: &mut [Watch]) -> Result<(usize, bool)> {
     let mut ready = 0;
     let mut others = false;
     let mut has_sockets = false;
+    let are_many = fds.len() >= MANY;
+    if are_many {
+        rouse(fds);
+    }
     for watch in fds.iter_mut() {
         watch.revents = 0;
         match socket::lookup(watch.fd) {
             Some(socket) => {
                 has_sockets = true;
-                watch.revents =
-                    if socket.is_of_other(generation) { POLLERR } else { socket.ready(watch.events) };
+                watch.revents = if socket.is_of_other(generation) {
+                    POLLERR
+                } else if are_many {
+                    socket.ready_among_many(watch.events)
+                } else {
+                    socket.ready(watch.events)
+                };
             }
             None => others |= watch.fd >= 0,
         }
@@ -139,6 +171,14 @@ fn look_at_all(fds: &mut [Watch]) -> Result<(usize, bool)> {
         ready += look_at_others(fds)?;
     }
     Ok((ready, has_sockets))
+}
+
+/// Of those that are quiet, some may have an event.
+fn rouse(fds: &[Watch]) {
+    let mut sockets = fds.iter().filter_map(|watch| socket::lookup(watch.fd));
+    if let Some(socket) = sockets.find(|socket| !socket.is_foreign()) {
+        socket.hub().rouse(fds.len());
+    }
 }
 
 /// The descriptors that are no sockets.
@@ -190,7 +230,8 @@ impl Sleep {
             sleep.sockets.try_reserve(1)?;
             socket.waiters.sleep(&sleep.waker)?;
             sleep.sockets.push((Shared::clone(&socket), position, seen));
-            if let Some(link) = socket.live_link() {
+            // A quiet one is ready to make an event.
+            if let Some(link) = socket.live_link().filter(|_| !socket.is_quiet()) {
                 link.look_and_arm();
             }
             sleep.watches.push(descriptor::readable(socket.watched()));

@@ -6,6 +6,7 @@
 
 use super::closing::Closing;
 use super::link::Link;
+use super::quiet::Quiet;
 use super::socket::Socket;
 use super::{accept, keepalive};
 use crate::cm::channel::Channel;
@@ -46,6 +47,8 @@ static RUNNING: Lock<Option<Running>> = Lock::new(None);
 pub struct Hub {
     channel: Shared<Channel>,
     bell: Bell,
+    /// Sockets on which nothing happens.
+    pub quiet: Quiet,
     users: AtomicUsize,
     sockets: Lock<HashMap<u64, Weak<Socket>>>,
     tasks: Lock<Tasks>,
@@ -158,6 +161,7 @@ impl Hub {
                 Shared::try_new(Hub {
                     channel: Shared::clone(&channel),
                     bell,
+                    quiet: Quiet::default(),
                     users: AtomicUsize::new(0),
                     sockets: Lock::default(),
                     tasks: Lock::default(),
@@ -201,8 +205,9 @@ impl Hub {
         self.sockets.lock().remove(&id.uid());
     }
 
-    fn socket(&self, id: &CmId) -> Option<Shared<Socket>> {
-        self.sockets.lock().get(&id.uid())?.upgrade()
+    /// The socket with this number of its id.
+    pub fn socket(&self, uid: u64) -> Option<Shared<Socket>> {
+        self.sockets.lock().get(&uid)?.upgrade()
     }
 
     /// The thread looks after what it waits for.
@@ -286,10 +291,10 @@ impl Hub {
         event.acknowledge();
         match request {
             Some(request) => {
-                accept::requested(listener.and_then(|listener| self.socket(&listener)), request, &news);
+                accept::requested(listener.and_then(|listener| self.socket(listener.uid())), request, &news);
             }
             None => {
-                if let Some(socket) = self.socket(&id) {
+                if let Some(socket) = self.socket(id.uid()) {
                     Socket::told(&socket, &news);
                 }
             }

@@ -5,6 +5,7 @@ use super::accept::Listening;
 use super::connect::Attempt;
 use super::link::Link;
 use super::options::Options;
+use super::quiet::Patience;
 use super::repoll::Bridges;
 use super::service::{self, Hub, Member};
 use super::waiters::Waiters;
@@ -85,6 +86,8 @@ pub struct Socket {
     pub waiters: Waiters,
     /// What those see who wait in the kernel.
     pub bridges: Bridges,
+    /// With looking at it in vain.
+    pub patience: Patience,
     link: OnceLock<Link>,
     listening: OnceLock<Listening>,
     /// The one whose request made it.
@@ -158,6 +161,7 @@ impl Socket {
             options: Lock::new(options),
             waiters: Waiters::default(),
             bridges: Bridges::default(),
+            patience: Patience::default(),
             link: OnceLock::new(),
             listening: OnceLock::new(),
             listener: OnceLock::new(),
@@ -354,6 +358,7 @@ impl Socket {
 
     /// The number is free for others: nothing of it is left when this returns, even if threads still use the socket.
     pub fn release_number(&self) {
+        self.leave_quiet();
         if self.has_counter.swap(false, Ordering::SeqCst) {
             device::close(self.number);
         } else if let Some(link) = self.link().filter(|link| link.descriptor() == self.number) {

@@ -223,6 +223,75 @@ static void wait_many(void)
 		close_connection(&connections[i]);
 }
 
+enum { IDLE = 40, LOOKS = 50 };
+
+static void *read_one(void *arg)
+{
+	receive_all(*(int *)arg, &(char){ 0 }, 1);
+	return NULL;
+}
+
+static void check_idle(struct pollfd *fds, int ready)
+{
+	for (int look = 0; look < LOOKS; look++)
+		check(sockets()->poll(fds, IDLE, 0) == ready, "not %d", ready);
+}
+
+static struct pollfd awaited(const struct connection *connection)
+{
+	return (struct pollfd){ .fd = connection->server, .events = POLLIN };
+}
+
+/* Nothing happens for long, and then on one of them; whoever else looks there. */
+static void many_idle(void)
+{
+	struct connection connections[IDLE];
+	struct pollfd fds[IDLE];
+
+	for (int i = 0; i < IDLE; i++) {
+		connections[i] = open_connection();
+		fds[i] = awaited(&connections[i]);
+	}
+	for (int i = 0; i < IDLE; i++) {
+		check_idle(fds, 0);
+		if (i % 4 == 1) {
+			pthread_t reader = start_thread(read_one, &connections[i].server);
+
+			sleep_ms(20);
+			send_all(connections[i].client, "x", 1);
+			join_thread(reader);
+		}
+		send_all(connections[i].client, "x", 1);
+		check(sockets()->poll(fds, IDLE, i % 2 ? 5000 * (int)time_scale() : -1) == 1, "nothing");
+		check(fds[i].revents == POLLIN, "not %d", i);
+		check_idle(fds, 1);
+		receive_all(connections[i].server, in, 1);
+	}
+	check_idle(fds, 0);
+	for (int i = 0; i < IDLE; i += 2) {
+		check_ok(sockets()->close(connections[i].client));
+		check(poll_one(connections[i].server, POLLIN, 5000) & POLLIN, "no end");
+	}
+	check_idle(fds, IDLE / 2);
+	for (int i = 0; i < IDLE; i += 2)
+		check_ok(sockets()->close(connections[i].server));
+	check_idle(fds, IDLE / 2);
+	check(fds[0].revents == POLLNVAL, "not closed");
+	/* Their numbers are others' now. */
+	for (int i = 0; i < IDLE; i += 2) {
+		connections[i] = open_connection();
+		fds[i] = awaited(&connections[i]);
+	}
+	check_idle(fds, 0);
+	for (int i = 0; i < IDLE; i++) {
+		send_all(connections[i].client, "x", 1);
+		check(poll_one(connections[i].server, POLLIN, 5000) == POLLIN, "no data");
+	}
+	check_idle(fds, IDLE);
+	for (int i = 0; i < IDLE; i++)
+		close_connection(&connections[i]);
+}
+
 static const struct test tests[] = {
 	TEST(connected),
 	TEST(after_the_end),
@@ -235,6 +304,7 @@ static const struct test tests[] = {
 	TEST(closed_socket),
 	TEST(sets),
 	SLOW_TEST(wait_many, 60),
+	SLOW_TEST(many_idle, 60),
 };
 
 int main(int argc, char **argv)

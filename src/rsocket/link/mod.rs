@@ -99,6 +99,8 @@ pub struct Link {
     mappings: Lock<Mappings>,
     has_untold: AtomicBool,
     is_behind: AtomicBool,
+    /// All that came was looked at, and the next completion makes an event.
+    pub is_quiet: AtomicBool,
     // In this order they end, after the queue pair.
     send_memory: Registered,
     shared_memory: Registered,
@@ -176,6 +178,7 @@ impl Link {
             mappings: Lock::default(),
             has_untold: AtomicBool::new(false),
             is_behind: AtomicBool::new(false),
+            is_quiet: AtomicBool::new(false),
             send_memory,
             shared_memory,
             completions,

@@ -302,14 +302,24 @@ impl Link {
 
     /// Takes the completions that there are, and sees to it that the next one makes an event.
     pub fn look_and_arm(&self) {
+        self.arm_and_drain(&mut self.progress.lock());
+    }
+
+    /// The same. Nobody need look until the event is taken.
+    pub fn look_and_rest(&self) {
         let mut progress = self.progress.lock();
+        self.arm_and_drain(&mut progress);
+        self.is_quiet.store(progress.armed, Ordering::Release);
+    }
+
+    fn arm_and_drain(&self, progress: &mut Progress) {
         if !progress.armed {
             if let Err(error) = self.completions.arm() {
                 return self.break_off(error);
             }
             progress.armed = true;
         }
-        self.drain(&mut progress);
+        self.drain(progress);
     }
 
     /// The event was taken, or none will come.
@@ -318,6 +328,7 @@ impl Link {
         match result {
             Ok(()) => {
                 progress.armed = false;
+                self.is_quiet.store(false, Ordering::Release);
                 progress.events = progress.events.wrapping_add(1);
             }
             // Nobody took it: the descriptor is the application's too.
