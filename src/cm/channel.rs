@@ -53,7 +53,7 @@ impl Channel {
     /// A channel on a new descriptor of the connection manager. ENOMEM without memory; else as for
     /// [`node::open`](ucma::node::open).
     pub fn open() -> Result<Shared<Channel>> {
-        forks::prepare();
+        forks::prepare()?;
         let fd = ucma::node::open()?;
         let channel = Shared::try_new(Channel {
             fd: AtomicI32::new(fd.as_raw_fd()),

@@ -5,11 +5,11 @@ use super::devices::{self, List};
 use super::multicast::MEMBERSHIPS;
 use super::uid::IDS;
 use super::unacknowledged::{self, Taken};
+use crate::errno::Result;
 use crate::sync::{Guard, Held};
-use crate::sys::process;
+use crate::sys::process::AtFork;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
-use std::sync::Once;
 
 type All = (Held<'static>, Held<'static>, Guard<'static, Vec<List>>, Guard<'static, Vec<Taken>>);
 
@@ -18,10 +18,10 @@ thread_local! {
     static HELD: Cell<Option<ManuallyDrop<All>>> = const { Cell::new(None) };
 }
 
-/// From now on; the pool of devices sees to itself.
-pub fn prepare() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| process::at_fork(Some(before), Some(after), Some(in_child)));
+/// From now on; the pool of devices sees to itself. ENOMEM without memory to remember that.
+pub fn prepare() -> Result<()> {
+    static AT_FORK: AtFork = AtFork::new(Some(before), Some(after), Some(in_child));
+    AT_FORK.remember()
 }
 
 extern "C" fn before() {

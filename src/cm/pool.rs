@@ -8,13 +8,14 @@
 use super::device::{Device, Name};
 use crate::errno::Result;
 use crate::sync::{Condition, Lock, Shared};
-use crate::sys::{process, thread};
+use crate::sys::process::AtFork;
+use crate::sys::thread;
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr;
-use std::sync::{MutexGuard, Once};
+use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 /// How long a device waits for its next user. It is closed after this and `SETTLE`, if nothing is on it.
@@ -106,8 +107,8 @@ pub fn take(name: Name) -> Option<InUse> {
 /// A device that was just opened. If it is in the pool already, the one there is used and the new one closed;
 /// without memory too: ENOMEM.
 pub fn enter(device: Device) -> Result<InUse> {
-    static FORKS: Once = Once::new();
-    FORKS.call_once(|| process::at_fork(Some(before_fork), Some(after_fork), Some(in_child)));
+    static AT_FORK: AtFork = AtFork::new(Some(before_fork), Some(after_fork), Some(in_child));
+    AT_FORK.remember()?;
     let new = Shared::try_new(device)?;
     let mut pool = POOL.lock();
     if let Some(entry) = pool.find(new.name()) {

@@ -5,11 +5,11 @@ use super::arena::{self, Kept};
 use super::service::{self, Running};
 use super::{repoll, socket};
 use crate::cm;
+use crate::errno::Result;
 use crate::sync::{Guard, Held};
-use crate::sys::process;
+use crate::sys::process::AtFork;
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
-use std::sync::Once;
 
 type All = (
     Guard<'static, Option<Running>>,
@@ -24,11 +24,11 @@ thread_local! {
     static HELD: Cell<Option<ManuallyDrop<All>>> = const { Cell::new(None) };
 }
 
-/// From now on.
-pub fn prepare() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| process::at_fork(Some(before), Some(after), Some(in_child)));
-    cm::forks::prepare();
+/// From now on. ENOMEM without memory to remember that.
+pub fn prepare() -> Result<()> {
+    static AT_FORK: AtFork = AtFork::new(Some(before), Some(after), Some(in_child));
+    AT_FORK.remember()?;
+    cm::forks::prepare()
 }
 
 extern "C" fn before() {

@@ -59,7 +59,7 @@ pub fn create(domain: c_int, kind: c_int, protocol: c_int) -> Result<RawFd> {
     }
     uncancellable(|| {
         config::prepare()?;
-        forks::prepare();
+        forks::prepare()?;
         socket::create(family, kind & libc::SOCK_CLOEXEC != 0, kind & libc::SOCK_NONBLOCK != 0)
     })
 }

@@ -4,17 +4,42 @@
 use crate::errno::{Errno, Result};
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
-use std::sync::Once;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+type Call = unsafe extern "C" fn();
 
 /// What the process calls when it forks.
-type AtFork = unsafe extern "C" fn();
+pub struct AtFork {
+    prepare: Option<Call>,
+    parent: Option<Call>,
+    child: Option<Call>,
+    is_remembered: AtomicBool,
+    turn: Mutex<()>,
+}
 
-/// Has the process call `prepare` before it forks, and afterwards `parent` in itself and `child` in its child.
-pub fn at_fork(prepare: Option<AtFork>, parent: Option<AtFork>, child: Option<AtFork>) {
-    // SAFETY: the functions stay where they are, since the library is never unmapped. Without memory nothing is
-    // registered.
-    unsafe { libc::pthread_atfork(prepare, parent, child) };
+impl AtFork {
+    /// `prepare` is called before it forks, and afterwards `parent` in itself and `child` in its child.
+    pub const fn new(prepare: Option<Call>, parent: Option<Call>, child: Option<Call>) -> AtFork {
+        AtFork { prepare, parent, child, is_remembered: AtomicBool::new(false), turn: Mutex::new(()) }
+    }
+
+    /// From now on, if not already. ENOMEM without memory to remember that.
+    pub fn remember(&self) -> Result<()> {
+        if self.is_remembered.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_remembered.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        // SAFETY: the functions stay where they are, since the library is never unmapped.
+        if unsafe { libc::pthread_atfork(self.prepare, self.parent, self.child) } != 0 {
+            return Err(Errno::ENOMEM);
+        }
+        self.is_remembered.store(true, Ordering::Release);
+        Ok(())
+    }
 }
 
 /// Has the process call `end` when it ends normally. ENOMEM without memory to remember that.
@@ -31,9 +56,10 @@ extern "C" fn count_fork() {
 
 /// A number that differs between a process and its children by `fork(2)`.
 pub fn generation() -> u32 {
-    static COUNTED: Once = Once::new();
-    COUNTED.call_once(|| at_fork(None, None, Some(count_fork)));
-    FORKS.load(Ordering::Relaxed)
+    static COUNTING: AtFork = AtFork::new(None, None, Some(count_fork));
+    static COUNTS: OnceLock<bool> = OnceLock::new();
+    // Without memory to count: a system call each time.
+    if *COUNTS.get_or_init(|| COUNTING.remember().is_ok()) { FORKS.load(Ordering::Relaxed) } else { id() }
 }
 
 /// Its number.

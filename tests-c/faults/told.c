@@ -18,6 +18,7 @@ static const struct {
 	{ "ibv_query_device", 0, ENODEV },
 	/* EAGAIN of a socket's call would say that it is worth waiting. */
 	{ "mmap", EAGAIN, ENOMEM },
+	{ "pthread_key_create", EAGAIN, ENOMEM },
 	/* getaddrinfo(3): its values, and what EAI_SYSTEM leaves in errno. */
 	{ "getaddrinfo", EAI_MEMORY, ENOMEM },
 	{ "getaddrinfo", EAI_AGAIN, EAGAIN },

@@ -45,7 +45,7 @@ pub struct Set {
 /// Makes a set. EINVAL for unknown flags.
 pub fn create(flags: c_int) -> Result<RawFd> {
     uncancellable(|| {
-        forks::prepare();
+        forks::prepare()?;
         let descriptor = epoll::create(flags)?;
         let (number, generation) = (descriptor.as_raw_fd(), process::generation());
         let set = Shared::try_new(Set {

@@ -206,3 +206,35 @@ REPLACES int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 	return way ? way : NEXT(pthread_create)(thread, attributes, run, argument);
 }
+
+REPLACES int pthread_key_create(pthread_key_t *key, void (*end)(void *))
+{
+	int way = WAY("pthread_key_create", ENOMEM, EAGAIN);
+
+	return way ? way : NEXT(pthread_key_create)(key, end);
+}
+
+REPLACES int pthread_setspecific(pthread_key_t key, const void *value)
+{
+	int way = WAY("pthread_setspecific", ENOMEM);
+
+	return way ? way : NEXT(pthread_setspecific)(key, value);
+}
+
+/* pthread_atfork() and atexit(), as objects call them. */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+int __cxa_atexit(void (*call)(void *), void *argument, void *object);
+
+REPLACES int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object)
+{
+	int way = WAY("pthread_atfork", ENOMEM);
+
+	return way ? way : NEXT(__register_atfork)(prepare, parent, child, object);
+}
+
+REPLACES int __cxa_atexit(void (*call)(void *), void *argument, void *object)
+{
+	int way = WAY("atexit", ENOMEM);
+
+	return way ? -1 : NEXT(__cxa_atexit)(call, argument, object);
+}
