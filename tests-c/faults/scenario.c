@@ -2,6 +2,7 @@
 /* What several scenarios do. */
 #include "scenario.h"
 
+#include "../harness.h"
 #include "../process.h"
 #include "runner.h"
 
@@ -80,13 +81,19 @@ static bool is_readable(struct rdma_event_channel *channel, int ms)
 	return poll(&ready, 1, ms) == 1;
 }
 
-/* The next event of a channel, or NULL if there is none although there seemed to be one. */
+/*
+ * The next event of a channel, or NULL if there is none although there seemed to be one, or only the end of a time-wait
+ * state, which comes at any time.
+ */
 static struct rdma_cm_event *get(struct rdma_event_channel *channel)
 {
 	struct rdma_cm_event *event = NULL;
 
 	attempt(rdma_get_cm_event(channel, &event) && errno != EAGAIN);
-	return event;
+	if (!event || event->event != RDMA_CM_EVENT_TIMEWAIT_EXIT)
+		return event;
+	attempt(rdma_ack_cm_event(event));
+	return NULL;
 }
 
 /* The event that comes instead of the wanted one has to tell of the failure. */
@@ -122,7 +129,7 @@ static bool is_wanted(const struct rdma_cm_event *event, enum rdma_cm_event_type
 
 struct rdma_cm_event *take(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 {
-	uint64_t deadline = now_ms() + EVENT_MS;
+	uint64_t deadline = now_ms() + EVENT_MS * time_scale();
 
 	while (now_ms() < deadline) {
 		struct rdma_cm_event *event = is_readable(channel, 20) ? get(channel) : NULL;

@@ -6,6 +6,7 @@
 #include "scenario.h"
 #include "scenarios.h"
 
+#include "../harness.h"
 #include "../process.h"
 
 #include <arpa/inet.h>
@@ -94,7 +95,7 @@ static void await(int number, short events)
 	struct pollfd ready = { .fd = number, .events = events };
 	int count;
 
-	attempt_number(count = rpoll(&ready, 1, WAIT_MS));
+	attempt_number(count = rpoll(&ready, 1, (int)(WAIT_MS * time_scale())));
 	require(count == 1, "nothing comes");
 }
 
@@ -139,7 +140,7 @@ static void await_in_set(uint32_t events)
 	struct epoll_event event;
 	int count;
 
-	attempt_number(count = YOUNG(repoll_wait)(set, &event, 1, WAIT_MS));
+	attempt_number(count = YOUNG(repoll_wait)(set, &event, 1, (int)(WAIT_MS * time_scale())));
 	require(count == 1, "nothing comes");
 	require(event.data.fd == stream, "an event of another");
 	if (!(event.events & events)) {
