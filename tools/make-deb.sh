@@ -7,7 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 archive=$(realpath "$1") target=$(realpath -m "$2")
-tools/install-deps.sh dpkg-dev debhelper lintian
+for command in dpkg-buildpackage dh lintian; do
+    command -v "$command" >/dev/null || tools/install-deps.sh dpkg-dev debhelper lintian
+done
 name=$(basename "$archive" .tar.xz)
 work=$target/build
 rm -rf "$work"
