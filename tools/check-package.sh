@@ -11,57 +11,18 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=$(realpath -m "${1:-build/package}")
-CACHE=$target
-suite=trixie
+# shellcheck source=tools/roots.sh
+source tools/roots.sh
 # What Build-Depends of packaging/debian/control names, rpmbuild, and what looks at the results.
 builder_packages=build-essential,cargo,rustc,debhelper,libibverbs-dev,libstd-rust-dev,mandoc,pkg-config,rpm,lintian,blhc,devscripts
 # Programs that use the library, and bring the C library along.
 user_packages=rdmacm-utils,perftest,qperf,python3-pyverbs,ibverbs-providers
-failed=0
-mkdir -p "$target"
-# shellcheck source=kernel-lab/host/common.sh
-source kernel-lab/host/common.sh
-# shellcheck source=kernel-lab/host/mirror.sh
-source kernel-lab/host/mirror.sh
-
-# expect NAME COMMAND...: one property; what the command printed is in NAME.log, its end is shown if it fails.
-expect() {
-    local name=$1
-    shift
-    if "$@" >"$target/$name.log" 2>&1; then
-        echo "ok package $name"
-    else
-        tail -n 20 "$target/$name.log"
-        echo "not ok package $name: see $target/$name.log"
-        failed=1
-    fi
-}
-
-# make_root NAME PACKAGES
-make_root() {
-    [[ -e $target/$1/etc/debian_version ]] ||
-        mmdebstrap --variant=minbase "--include=$2" "$suite" "$target/$1" "$(mirror)"
-}
-
-# Runs a command in a root, with namespaces of its own, and whatever else is to be unshared.
-inside() {
-    local root=$target/$1 unshare=$2
-    shift 2
-    # shellcheck disable=SC2086
-    unshare --mount --pid --fork $unshare bash -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
-        exec chroot "$0" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"' "$root" "$@"
-}
-offline() { inside "$1" --net "${@:2}"; }
-online() { inside "$1" "" "${@:2}"; }
 
 # build PLACE VARIABLE...: Debian packages, in a folder of the builder's root; the log has the commands of the compiler.
 build() {
     local place=$1
     shift
-    rm -rf "${target:?}/builder$place"
-    mkdir -p "$target/builder$place"
-    tar -C "$target/builder$place" --strip-components=1 -xJf "$archive"
-    cp "$archive" "$target/builder$place/"
+    unpack builder "$place"
     offline builder env "$@" sh -c "cd $place && tools/make-deb.sh $(basename "$archive") build/deb"
 }
 
@@ -157,11 +118,7 @@ install_rpms() {
 }
 
 tools/install-deps.sh mmdebstrap
-clone=$target/clone
-rm -rf "$clone"
-git clone -q . "$clone"
-expect dist make --no-print-directory -C "$clone" dist SDK="$(kernel-lab/lab sdk)"
-archive=$(ls "$clone"/build/dist/*.tar.xz)
+make_archive
 expect builder make_root builder "$builder_packages"
 expect user make_root user "$user_packages"
 
