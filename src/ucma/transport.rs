@@ -58,11 +58,8 @@ fn submit<C: Command>(device: &impl Transport, message: &mut C::Message, reply: 
 #[cold]
 #[inline(never)]
 fn say<C: Command>(message: &C::Message, reply: &[u8], taken: Result<usize>) {
-    let place = C::ID.and_then(|at| message.as_bytes().get(at..)).or(if C::NUMBER == CreateId::NUMBER {
-        Some(reply)
-    } else {
-        None
-    });
+    let has_new_id = C::NUMBER == CreateId::NUMBER && taken.is_ok();
+    let place = C::ID.and_then(|at| message.as_bytes().get(at..)).or(has_new_id.then_some(reply));
     let id = place.and_then(|bytes| bytes.first_chunk().copied()).map(u32::from_ne_bytes);
     say_command(diag::last_name(type_name::<C>()), id, taken.map(|taken| taken == size_of::<C::Message>()));
 }
