@@ -20,6 +20,16 @@ declare -A targets=(
     [riscv64]="riscv64gc-unknown-linux-gnu qemu-riscv64 riscv64-linux-gnu"
 )
 
+# Its libraries are unpacked, not installed: a mirror need not have all that they depend on.
+fetch_libraries() {
+    online "cross-$arch" sh -ec "dpkg --add-architecture $arch
+        mkdir -p /libraries
+        cd /libraries
+        apt-get update -q
+        apt-get download -q libstd-rust-dev:$arch libibverbs-dev:$arch libibverbs1:$arch libnl-3-200:$arch libnl-route-3-200:$arch
+        for package in *.deb; do dpkg -x \$package /; done"
+}
+
 # A program that a test compiles is started by the emulated test, which has the host's kernel: it has to be one of the host.
 write_compiler() {
     cat >"$target/cross-$arch/usr/local/bin/emulated-cc" <<END
@@ -28,7 +38,7 @@ set -e
 $gnu-gcc "\$@"
 while [ "\$1" != -o ]; do shift; done
 mv "\$2" "\$2.emulated"
-printf '#!/bin/sh\nexec $qemu %s.emulated "\$@"\n' "\$2" >"\$2"
+printf '#!/bin/sh\nexec $qemu -L /usr/$gnu %s.emulated "\$@"\n' "\$2" >"\$2"
 chmod +x "\$2"
 END
     chmod +x "$target/cross-$arch/usr/local/bin/emulated-cc"
@@ -38,7 +48,8 @@ END
 in_tree() {
     local variable=${rust^^}
     variable=CARGO_TARGET_${variable//-/_}
-    offline "cross-$arch" env "${variable}_LINKER=$gnu-gcc" "${variable}_RUNNER=$qemu" CC=emulated-cc \
+    offline "cross-$arch" env "${variable}_LINKER=$gnu-gcc" CC=emulated-cc \
+        "${variable}_RUNNER=$qemu -L /usr/$gnu -E LD_LIBRARY_PATH=/usr/lib/$gnu" \
         RDMACM_UAPI_INCLUDE=/tree/sdk/kernel/usr/include CARGO_NET_OFFLINE=true sh -c "cd /tree && $1"
 }
 
@@ -46,8 +57,8 @@ make_archive
 tools/install-deps.sh mmdebstrap
 for arch; do
     read -r rust qemu gnu <<<"${targets[$arch]}"
-    expect "$arch-root" make_root "cross-$arch" "build-essential,cargo,rustc,pkg-config,qemu-user,\
-crossbuild-essential-$arch,libstd-rust-dev:$arch,libibverbs-dev:$arch" "--architectures=amd64,$arch"
+    expect "$arch-root" make_root "cross-$arch" "build-essential,cargo,rustc,pkg-config,qemu-user,crossbuild-essential-$arch"
+    expect "$arch-libraries" fetch_libraries
     unpack "cross-$arch" /tree
     write_compiler
     expect "$arch-build" in_tree "cargo rustc --locked --lib --crate-type staticlib --target $rust"

@@ -14,15 +14,16 @@ sim_kernel_sources := $(wildcard $(sim_dir)kernel/*.c) $(sim_both)
 # The kernel's own headers, without which it would only be shown that the library's structs agree with themselves: the
 # machine's, of any age.
 sim_includes := -isystem $(sim_dir)newer -isystem include
-sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread $(sim_includes)
+# Of functions that it replaces libc must not make others.
+sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g $(CFLAGS) $(CPPFLAGS) -U_FORTIFY_SOURCE -Wall -Wextra -Werror -pthread $(sim_includes)
 
 sim_objects = $(patsubst $(sim_dir)%.c,$(BUILD)/sim/objects/%.o,$(1))
 
 $(BUILD)/sim/librdmacm-sim.so: $(call sim_objects,$(sim_object_sources))
-	$(CC) -shared -pthread -Wl,-z,nodelete -o $@ $^ -ldl
+	$(CC) -shared -pthread $(LDFLAGS) -Wl,-z,nodelete -o $@ $^ -ldl
 
 $(BUILD)/sim/librdmacm-sim: $(call sim_objects,$(sim_kernel_sources))
-	$(CC) -pthread -o $@ $^ -ldl
+	$(CC) -pthread $(LDFLAGS) -o $@ $^ -ldl
 
 $(BUILD)/sim/objects/%.o: $(sim_dir)%.c $(sim_headers)
 	mkdir -p $(@D)
