@@ -90,6 +90,9 @@ done
 for subject in connection,client connection,server connection,machine; do
     check "instructions-$subject" at_most instructions 0.65 "$subject"
 done
-for subject in "${TIMED[@]:1}" "${WATCHED[@]}"; do
+for subject in "${TIMED[@]:1}" watch.10; do
     check "instructions-$subject" at_most instructions "$CHANCE" "$subject"
+done
+for subject in watch.100 watch.500; do
+    check "instructions-$subject" at_most instructions 0.5 "$subject"
 done
