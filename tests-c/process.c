@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,19 @@ int count_threads(void)
 
 int run_command(const char *command)
 {
+	char *arguments[] = { "sh", "-c", (char *)command, NULL };
+	posix_spawn_file_actions_t actions;
+	int error, status;
+	pid_t pid;
+
 	unsetenv("LD_PRELOAD");
-	return system(command);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	error = posix_spawn(&pid, "/bin/sh", &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	check(!error, "posix_spawn: %s", errno_name(error));
+	check(waitpid(pid, &status, 0) == pid, "waitpid: %m");
+	return status;
 }
 
 long resident_kb(void)

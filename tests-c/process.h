@@ -22,7 +22,7 @@ int count_threads(void);
 /* The memory that this process has in use. */
 long resident_kb(void);
 
-/* Runs a shell command, which does not meet the library under test. Returns as system() does. */
+/* Runs a shell command, which meets neither the library under test nor descriptors. Returns as system() does. */
 int run_command(const char *command);
 
 /* Runs this in a forked child; a case that fails there fails as a whole. */

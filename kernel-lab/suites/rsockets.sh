@@ -23,6 +23,5 @@ done
 for program in "${ALONE[@]}"; do
     run_program -t 300 -n "$program.alone" "/work/tests/rsocket/$program"
 done
-# Without the removal of the device, on which those after it would depend.
-run_program -t 300 -n gone.alone /work/tests/rsocket/gone killed_peer killed_peer_after_data stopped_peer \
-    closing_to_a_stopped_peer peer_that_goes_on stopped_listener
+# Last, since it removes the device.
+run_program -t 300 -n gone.alone /work/tests/rsocket/gone
