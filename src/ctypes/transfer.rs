@@ -86,10 +86,12 @@ pub struct ibv_send_wr {
     pub send_flags: c_uint,
     /// The number for the peer, in network byte order.
     pub imm_data: u32,
-    /// Where in the peer's memory.
+    /// Where in the peer's memory; of a datagram, the address handle.
     pub remote_addr: u64,
-    /// The peer's key.
+    /// The peer's key; of a datagram, the number of the peer's queue pair.
     pub rkey: u32,
+    /// Key of the peer's queue, for datagrams.
+    pub remote_qkey: u32,
     /// For other kinds of sends.
     pub other: [u64; 9],
 }

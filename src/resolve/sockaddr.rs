@@ -78,6 +78,21 @@ pub fn of_ipv6(ip: [u8; 16]) -> Result<Vec<u8>> {
     with_bytes(libc::AF_INET6, size_of::<libc::sockaddr_in6>(), IN6_ADDR, &ip)
 }
 
+/// An IP address with its port, as the kernel knows it.
+pub fn of_ip(address: SocketAddr) -> Result<Vec<u8>> {
+    let bytes = match address {
+        SocketAddr::V4(v4) => of_ipv4(v4.ip().octets())?,
+        SocketAddr::V6(v6) => {
+            let mut bytes = of_ipv6(v6.ip().octets())?;
+            for (place, byte) in bytes.iter_mut().skip(IN6_SCOPE).zip(v6.scope_id().to_ne_bytes()) {
+                *place = byte;
+            }
+            bytes
+        }
+    };
+    Ok(with_port(bytes, address.port().to_be()))
+}
+
 /// The same IP address with a port, in network byte order.
 pub fn with_port(mut address: Vec<u8>, port: u16) -> Vec<u8> {
     for (place, byte) in address.iter_mut().skip(IN_PORT).zip(port.to_ne_bytes()) {

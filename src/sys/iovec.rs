@@ -106,6 +106,13 @@ impl Room<'_> {
         self.length
     }
 
+    /// Fills the beginning with bytes.
+    pub fn fill(&self, bytes: &[u8]) {
+        let length = self.length.min(bytes.len());
+        // SAFETY: within the room, which is the application's.
+        unsafe { self.place.copy_from_nonoverlapping(bytes.as_ptr(), length) };
+    }
+
     /// For the one who fills it.
     pub(super) fn as_mut_ptr(&self) -> *mut u8 {
         self.place

@@ -29,4 +29,5 @@ pub mod stream;
 pub mod symbol;
 pub mod thread;
 pub mod thread_end;
+pub mod udp;
 pub mod uverbs;

@@ -74,6 +74,13 @@ impl Pages {
         unsafe { ptr::copy_nonoverlapping(from, room.as_mut_ptr(), room.length()) };
     }
 
+    /// Copies from there into memory of this library, all of it.
+    pub fn read(&self, offset: usize, room: &mut [u8]) {
+        let from = self.place(offset, room.len());
+        // SAFETY: within the pages.
+        unsafe { ptr::copy_nonoverlapping(from, room.as_mut_ptr(), room.len()) };
+    }
+
     /// Copies bytes to there.
     pub fn copy_in(&self, offset: usize, bytes: &[u8]) {
         let to = self.place(offset, bytes.len());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! libibverbs: its functions, and owners for what they return.
 
+mod address;
 mod completion;
 mod context;
 mod extended;
@@ -14,6 +15,7 @@ mod shared_queue;
 mod transfer;
 mod xrcd;
 
+pub use address::AddressHandle;
 pub use completion::CompletionQueue;
 pub use context::Context;
 pub use list::{Device, DeviceList};

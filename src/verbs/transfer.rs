@@ -2,6 +2,7 @@
 //! Posting to queue pairs and taking completions. In C these are inline functions, which call the driver without entering
 //! libibverbs.
 
+use super::address::AddressHandle;
 use super::queue_pair::QueuePair;
 use super::{CompletionQueue, ffi};
 use crate::ctypes::{
@@ -71,6 +72,8 @@ pub enum Post {
     Tell(Remote, u32),
     /// Sends a message.
     Message,
+    /// Sends a datagram to the queue pair of a number, whose key is the last one.
+    Datagram(AddressHandle, u32, u32),
 }
 
 /// What is sent.
@@ -96,10 +99,15 @@ impl QueuePair {
             }
             Data::Pieces(pieces) => (pieces.as_ptr(), pieces.len() as c_int, 0),
         };
+        let nothing = Remote { address: 0, key: 0 };
         let (opcode, remote, told) = match post {
             Post::Write(remote) => (IBV_WR_RDMA_WRITE, remote, 0),
             Post::Tell(remote, told) => (IBV_WR_RDMA_WRITE_WITH_IMM, remote, told),
-            Post::Message => (IBV_WR_SEND, Remote { address: 0, key: 0 }, 0),
+            Post::Message => (IBV_WR_SEND, nothing, 0),
+            Post::Datagram(handle, number, _) => {
+                let address = handle.as_ptr().expose_provenance() as u64;
+                (IBV_WR_SEND, Remote { address, key: number }, 0)
+            }
         };
         let mut request = ibv_send_wr {
             wr_id: number,
@@ -111,6 +119,7 @@ impl QueuePair {
             imm_data: told.to_be(),
             remote_addr: remote.address,
             rkey: remote.key,
+            remote_qkey: if let Post::Datagram(_, _, key) = post { key } else { 0 },
             other: [0; 9],
         };
         let mut bad = ptr::null_mut();

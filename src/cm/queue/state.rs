@@ -87,6 +87,11 @@ pub fn fail(queue_pair: QueuePair) -> Result<()> {
     queue_pair.modify(&mut only(IBV_QPS_ERR), IBV_QP_STATE)
 }
 
+/// A queue pair for datagrams sends again, after one that could not be sent. EINVAL if it cannot.
+pub fn resume(queue_pair: QueuePair) -> Result<()> {
+    queue_pair.modify(&mut only(IBV_QPS_RTS), IBV_QP_STATE)
+}
+
 /// Nothing more is sent.
 pub fn drain(queue_pair: QueuePair) -> Result<()> {
     queue_pair.modify(&mut only(IBV_QPS_SQD), IBV_QP_STATE)
