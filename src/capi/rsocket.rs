@@ -3,7 +3,7 @@
 
 use super::{borrow, ret};
 use crate::errno::{Errno, Result};
-use crate::rsocket::{self, Pieces};
+use crate::rsocket::{self, Arrival, Pieces};
 use libc::{
     epoll_event, fd_set, iovec, msghdr, nfds_t, off_t, pollfd, sockaddr, socklen_t, ssize_t, timeval,
 };
@@ -171,11 +171,19 @@ pub unsafe extern "C" fn rrecvfrom(
     src_addr: *mut sockaddr,
     addrlen: *mut socklen_t,
 ) -> ssize_t {
+    let list = [rsocket::piece(buf, len)];
+    let mut arrival = Arrival::default();
     // SAFETY: the caller's promise.
-    let received = unsafe { receive(socket, buf, len, flags) };
-    if received.is_ok_and(|received| received > 0) && !src_addr.is_null() && !addrlen.is_null() {
+    let received = unsafe { Pieces::new(&list) }
+        .and_then(|mut pieces| rsocket::receive_from(socket, &mut pieces, flags, &mut arrival));
+    if !src_addr.is_null() && !addrlen.is_null() {
+        let source = match (arrival.source_bytes(), received) {
+            (Some(source), _) => Ok(source),
+            (None, Ok(received)) if received > 0 => rsocket::peer(socket),
+            _ => Err(Errno::ENOTCONN),
+        };
         // SAFETY: the caller's promise. The data counts more than an address without room.
-        let _ = rsocket::peer(socket).and_then(|peer| unsafe { store(src_addr, addrlen, &peer) });
+        let _ = source.and_then(|source| unsafe { store(src_addr, addrlen, &source) });
     }
     size(rrecvfrom, received)
 }
@@ -189,13 +197,21 @@ pub unsafe extern "C" fn rrecvfrom(
 pub unsafe extern "C" fn rrecvmsg(socket: c_int, msg: *mut msghdr, flags: c_int) -> ssize_t {
     // SAFETY: the caller's promise.
     let Some(message) = (unsafe { msg.as_mut() }) else { return size(rrecvmsg, Err(Errno::EFAULT)) };
+    let mut arrival = Arrival::default();
     // SAFETY: the caller's promise.
     let received = unsafe { pieces(message.msg_iov, message.msg_iovlen) }
-        .and_then(|mut pieces| rsocket::receive(socket, &mut pieces, flags));
+        .and_then(|mut pieces| rsocket::receive_from(socket, &mut pieces, flags, &mut arrival));
     if received.is_ok() {
+        let mut length = message.msg_namelen;
         message.msg_namelen = 0;
+        if let Some(source) = arrival.source_bytes().filter(|_| !message.msg_name.is_null()) {
+            // SAFETY: the caller's promise. The data counts more than an address without room.
+            if unsafe { store(message.msg_name.cast(), &mut length, &source) }.is_ok() {
+                message.msg_namelen = length;
+            }
+        }
         message.msg_controllen = 0;
-        message.msg_flags = 0;
+        message.msg_flags = if arrival.is_cut { libc::MSG_TRUNC } else { 0 };
     }
     size(rrecvmsg, received)
 }
@@ -262,11 +278,18 @@ pub unsafe extern "C" fn rsendto(
     dest_addr: *const sockaddr,
     addrlen: socklen_t,
 ) -> ssize_t {
-    if !dest_addr.is_null() || addrlen > 0 {
+    let list = [rsocket::piece(buf, len)];
+    let is_given = !dest_addr.is_null() || addrlen > 0;
+    if is_given && !rsocket::is_datagram(socket) {
         return size(rsendto, Err(Errno::EISCONN));
     }
     // SAFETY: the caller's promise.
-    size(rsendto, unsafe { send(socket, buf, len, flags) })
+    let to = unsafe { is_given.then(|| address(dest_addr, addrlen)) }.transpose();
+    let sent = to.and_then(|to| {
+        // SAFETY: the caller's promise.
+        rsocket::send_to(socket, &mut unsafe { Pieces::new(&list) }?, flags, to)
+    });
+    size(rsendto, sent)
 }
 
 /// As sendmsg(2), without a signal. EOPNOTSUPP for control messages.
@@ -283,7 +306,10 @@ pub unsafe extern "C" fn rsendmsg(socket: c_int, msg: *const msghdr, flags: c_in
     }
     // SAFETY: the caller's promise.
     let pieces = unsafe { pieces(message.msg_iov, message.msg_iovlen) };
-    size(rsendmsg, pieces.and_then(|mut pieces| rsocket::send(socket, &mut pieces, flags)))
+    let is_given = !message.msg_name.is_null() && rsocket::is_datagram(socket);
+    // SAFETY: the caller's promise.
+    let to = unsafe { is_given.then(|| address(message.msg_name.cast(), message.msg_namelen)) }.transpose();
+    size(rsendmsg, pieces.and_then(|mut pieces| rsocket::send_to(socket, &mut pieces, flags, to?)))
 }
 
 /// As write(2), without a signal.

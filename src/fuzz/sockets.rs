@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-//! What a peer of a stream socket says: its greeting, then numbers, and room for entries in its memory.
+//! What a peer of a stream socket says: its greeting, then numbers, and room for entries in its memory. And what strangers
+//! send to a datagram socket.
 
 use super::input::Input;
 use crate::errno::Errno;
+use crate::rsocket::datagram::wire as datagram;
 use crate::rsocket::wire::{ENTRY, Entry, GREETING, Greeting, IB_HEADER, MAPPING, Message};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Most mappings that are looked at: a peer may say that it has room for 32512.
 const MOST: u16 = 300;
 
 /// The first byte tells whether a header of an AF_IB address stands before the greeting.
 pub fn sockets(data: &[u8]) {
+    datagrams(data);
     let mut input = Input::new(data);
     let header = if input.byte() & 1 == 0 { 0 } else { IB_HEADER };
     let private_data = input.counted();
@@ -20,6 +24,21 @@ pub fn sockets(data: &[u8]) {
     meet(greeting);
     while !input.is_empty() {
         number(u32::from_be_bytes(input.array()));
+    }
+}
+
+/// What is taken for a header or a notice lies within the message, and says the same when it is sent.
+fn datagrams(data: &[u8]) {
+    if let Some((sender, length)) = datagram::read_header(data) {
+        assert!(length <= data.len());
+        assert_eq!(datagram::read_header(datagram::header(sender).get()).map(|(same, _)| same), Some(sender));
+    }
+    for own in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
+        let Some(notice) = datagram::read_notice(data, own) else { continue };
+        let again = datagram::notice(own, notice.number, notice.purpose);
+        assert_eq!(again.get().len() + notice.payload.len(), data.len());
+        let same = datagram::read_notice(again.get(), own).map(|same| (same.number, same.purpose));
+        assert_eq!(same, Some((notice.number, notice.purpose)));
     }
 }
 

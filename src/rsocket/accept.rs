@@ -6,8 +6,9 @@
 use super::connect::numbers;
 use super::link::Link;
 use super::names;
-use super::service::News;
-use super::socket::{self, Socket, Stage};
+use super::news::News;
+use super::socket::{self, Socket};
+use super::stage::Stage;
 use super::wait::{self, Awaited};
 use super::wire::{self, Greeting};
 use crate::cm::connection::Offer;
@@ -78,6 +79,9 @@ impl Listening {
 /// Waits for connections from now on.
 pub fn listen(number: RawFd, backlog: c_int) -> Result<()> {
     let socket = socket::find(number)?;
+    if socket.datagram().is_some() {
+        return Err(Errno::EOPNOTSUPP);
+    }
     uncancellable(|| {
         let _attempt = socket.attempt.lock();
         match socket.stage() {
@@ -104,6 +108,9 @@ pub fn listen(number: RawFd, backlog: c_int) -> Result<()> {
 /// The next connection: its number, and the address of the peer.
 pub fn accept(number: RawFd) -> Result<(RawFd, Shared<Socket>)> {
     let mut socket = socket::find(number)?;
+    if socket.datagram().is_some() {
+        return Err(Errno::EOPNOTSUPP);
+    }
     let mut deadline = None;
     loop {
         match socket.stage() {

@@ -5,7 +5,8 @@ use super::ends::{READ_SHUT, WRITE_SHUT};
 use super::link::Link;
 use super::repoll;
 use super::service;
-use super::socket::{self, Socket, Stage};
+use super::socket::{self, Socket};
+use super::stage::Stage;
 use super::wait::{self, Awaited};
 use super::wire::Message;
 use crate::diag;
@@ -34,6 +35,9 @@ pub fn shutdown(number: RawFd, how: c_int) -> Result<()> {
         libc::SHUT_RDWR => READ_SHUT | WRITE_SHUT,
         _ => return Err(Errno::EINVAL),
     };
+    if let Some(datagram) = socket.datagram() {
+        return uncancellable(|| datagram.shutdown(&socket, bits));
+    }
     let link = socket.link().filter(|_| socket.stage() == Stage::Connected).ok_or(Errno::ENOTCONN)?;
     uncancellable(|| {
         end(&socket, link, bits);
@@ -67,10 +71,9 @@ pub struct Closing {
 impl Closing {
     /// Whether it has, or it is too late.
     pub fn is_done(&self, now: Instant) -> bool {
-        let Some(link) = self.socket.link() else { return true };
         self.socket.take_event_if_any();
-        link.look_and_arm();
-        now >= self.until || link.is_all_told()
+        self.socket.look_and_arm();
+        now >= self.until || self.socket.has(Awaited::Told)
     }
 
     /// When it is too late.
@@ -80,7 +83,7 @@ impl Closing {
 
     /// Where something may happen; -1 if nothing tells of it.
     pub fn watched(&self) -> RawFd {
-        self.socket.link().map_or(-1, Link::descriptor)
+        self.socket.channel().unwrap_or(-1)
     }
 
     /// The thread sees to the rest.
@@ -131,13 +134,13 @@ pub fn close(number: RawFd) -> Result<()> {
         Some(limit) => Some(limit),
         None => Some(PATIENCE),
     };
-    let is_connected = socket.stage() == Stage::Connected;
+    let may_have_sent = socket.stage() == Stage::Connected || socket.datagram().is_some();
     uncancellable(|| {
         let _attempt = socket.attempt.lock();
         socket.set_stage(Stage::Closed);
     });
     let told = match patience {
-        Some(patience) if is_connected => say_all(socket, patience, linger.is_none()),
+        Some(patience) if may_have_sent => say_all(socket, patience, linger.is_none()),
         _ => Some(socket),
     };
     uncancellable(|| {
@@ -155,10 +158,10 @@ pub fn close(number: RawFd) -> Result<()> {
 /// Waits until the peer has everything; a socket that never waits leaves that to the thread. None if that goes on.
 fn say_all(socket: Shared<Socket>, patience: Duration, may_go_on: bool) -> Option<Shared<Socket>> {
     let is_told = uncancellable(|| {
-        socket.link().is_none_or(|link| {
+        if let Some(link) = socket.link() {
             end(&socket, link, READ_SHUT | WRITE_SHUT);
-            link.is_all_told()
-        })
+        }
+        socket.has(Awaited::Told)
     });
     if is_told {
         return Some(socket);

@@ -2,11 +2,12 @@
 //! From an address to a connection. A call begins it; the thread of all sockets drives it on as the kernel tells.
 
 use super::link::Link;
-use super::service::News;
-use super::socket::{self, Socket, Stage};
+use super::news::News;
+use super::socket::{self, Socket};
+use super::stage::Stage;
 use super::wait::{self, Awaited};
 use super::wire::{self, Greeting};
-use super::{accept, names};
+use super::{accept, datagram, names};
 use crate::cm::connection::{Offer, active, end};
 use crate::cm::{address, family, option};
 use crate::ctypes::{
@@ -67,6 +68,9 @@ pub fn numbers() -> rdma_conn_param {
 /// result comes by SO_ERROR.
 pub fn connect(number: RawFd, destination: &[u8]) -> Result<()> {
     let socket = socket::find(number)?;
+    if let Some(datagram) = socket.datagram() {
+        return uncancellable(|| datagram::connect(&socket, datagram, destination));
+    }
     let Some(unfinished) = uncancellable(|| socket.begin_to_connect(destination))? else { return Ok(()) };
     if socket.is_nonblocking() {
         return Err(unfinished);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Asking a silent peer whether it is there.
 
-use super::socket::{Socket, Stage};
+use super::socket::Socket;
+use super::stage::Stage;
 use std::time::Instant;
 
 /// Knocks at the peer if it is time to. Returns when the next time is; None if there is none.

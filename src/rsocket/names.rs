@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Addresses of sockets. A socket of IPv6 also speaks to IPv4, whose addresses it sees in mapped form.
 
-use super::socket::{self, Socket, Stage};
+use super::datagram;
+use super::socket::{self, Socket};
+use super::stage::Stage;
 use crate::cm::address;
 use crate::cm::family;
 use crate::errno::{Errno, Result};
@@ -65,6 +67,9 @@ pub fn any(of: u16) -> Result<Vec<u8>> {
 pub fn bind(number: RawFd, address: &[u8]) -> Result<()> {
     let socket = socket::find(number)?;
     uncancellable(|| {
+        if let Some(datagram) = socket.datagram() {
+            return datagram::bind(&socket, datagram, address);
+        }
         let _attempt = socket.attempt.lock();
         match socket.stage() {
             Stage::New => {}
@@ -81,6 +86,9 @@ pub fn bind(number: RawFd, address: &[u8]) -> Result<()> {
 /// The socket's own address.
 pub fn own(number: RawFd) -> Result<Vec<u8>> {
     let socket = socket::find(number)?;
+    if let Some(datagram) = socket.datagram() {
+        return datagram::own(datagram);
+    }
     let (source, _) = socket.id().addresses();
     if family::readable(family::family(&source.0)) == 0 {
         return any(socket.family());
@@ -91,6 +99,9 @@ pub fn own(number: RawFd) -> Result<Vec<u8>> {
 /// The address of the peer. ENOTCONN without one.
 pub fn peer(number: RawFd) -> Result<Vec<u8>> {
     let socket = socket::find(number)?;
+    if let Some(datagram) = socket.datagram() {
+        return datagram::peer(&socket, datagram);
+    }
     if socket.stage() != Stage::Connected {
         return Err(Errno::ENOTCONN);
     }

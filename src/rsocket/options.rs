@@ -2,10 +2,12 @@
 //! What the application sets of a socket.
 
 use super::config::{self, Sizes};
+use super::datagram::Datagram;
 use super::link::Link;
 use super::option_value::Value;
 use super::paths;
-use super::socket::{self, Socket, Stage};
+use super::socket::{self, Socket};
+use super::stage::Stage;
 use crate::cm::option;
 use crate::ctypes::{
     RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, RDMA_OPTION_ID_REUSEADDR, RDMA_OPTION_ID_TOS, ibv_sa_path_rec,
@@ -78,6 +80,11 @@ impl Options {
         Options { next_knock: None, ..*self }
     }
 
+    /// What IP_TOS has set.
+    pub fn type_of_service(&self) -> u8 {
+        self.type_of_service
+    }
+
     /// How long a peer may be silent.
     pub fn idle_time(&self) -> Duration {
         Duration::from_secs(u64::from(self.keep_idle.unwrap_or_else(system_idle_time)))
@@ -140,6 +147,19 @@ fn time(value: &[u8]) -> Result<Option<Duration>> {
 
 impl Socket {
     fn set_option(socket: &Shared<Socket>, level: c_int, name: c_int, value: &[u8]) -> Result<()> {
+        if let Some(datagram) = socket.datagram() {
+            if level == IPPROTO_TCP {
+                return Err(Errno::ENOPROTOOPT);
+            }
+            if let (
+                (SOL_SOCKET, libc::SO_REUSEADDR | libc::SO_REUSEPORT | libc::SO_BROADCAST)
+                | (IPPROTO_IPV6, libc::IPV6_V6ONLY),
+                Ok(on),
+            ) = ((level, name), integer(value))
+            {
+                datagram.udp().set(level, name, on)?;
+            }
+        }
         match (level, name) {
             (SOL_RDMA, _) => return socket.set_rdma_option(name, value),
             (SOL_SOCKET, libc::SO_REUSEADDR) => {
@@ -161,9 +181,10 @@ impl Socket {
                 let size = config::buffer_size((integer(value)?.max(0) as u32).saturating_mul(2));
                 let mut options = socket.options.lock();
                 // A buffer that is in use keeps its size.
-                if socket.link().is_none() && name == libc::SO_RCVBUF {
+                let is_used = socket.link().is_some() || socket.datagram().is_some_and(Datagram::has_queues);
+                if !is_used && name == libc::SO_RCVBUF {
                     options.sizes.receive_buffer = size;
-                } else if socket.link().is_none() {
+                } else if !is_used {
                     options.sizes.send_buffer = size;
                 }
             }
@@ -178,7 +199,8 @@ impl Socket {
             (SOL_SOCKET, libc::SO_KEEPALIVE) => {
                 let on = integer(value)? != 0;
                 socket.options.lock().keep_alive = on;
-                if on {
+                // A datagram socket has no peer to keep.
+                if on && socket.datagram().is_none() {
                     socket.hub().keep_alive(socket);
                 }
             }
@@ -240,6 +262,9 @@ impl Socket {
                 drop(options);
                 self.take_error()
             }
+            (IPPROTO_TCP, _) if self.datagram().is_some() => return Err(Errno::ENOPROTOOPT),
+            (SOL_SOCKET, libc::SO_TYPE) if self.datagram().is_some() => libc::SOCK_DGRAM,
+            (SOL_SOCKET, libc::SO_PROTOCOL) if self.datagram().is_some() => libc::IPPROTO_UDP,
             (SOL_SOCKET, libc::SO_TYPE) => libc::SOCK_STREAM,
             (SOL_SOCKET, libc::SO_DOMAIN) => self.family().into(),
             (SOL_SOCKET, libc::SO_PROTOCOL) => IPPROTO_TCP,

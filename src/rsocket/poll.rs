@@ -2,9 +2,11 @@
 //! Waiting for many sockets and descriptors at once.
 
 use super::config;
+use super::datagram::Datagram;
 use super::ends::{BROKEN, PEER_GONE, PEER_SHUT, READ_SHUT, WRITE_SHUT};
 use super::quiet::MANY;
-use super::socket::{self, Socket, Stage};
+use super::socket::{self, Socket};
+use super::stage::Stage;
 use super::waker::{self, Waker};
 use crate::errno::Result;
 use crate::sync::Shared;
@@ -69,6 +71,7 @@ impl Socket {
             Stage::Listening if self.listening().is_some_and(|listening| listening.has_ready()) => READABLE,
             Stage::Failed => READABLE | WRITABLE | POLLRDHUP | POLLHUP | POLLERR,
             Stage::Closed => POLLNVAL,
+            Stage::New if self.datagram().is_some() => self.datagram().map_or(0, Datagram::found),
             Stage::New | Stage::Bound => WRITABLE | POLLHUP,
             _ => 0,
         }
@@ -231,8 +234,8 @@ impl Sleep {
             socket.waiters.sleep(&sleep.waker)?;
             sleep.sockets.push((Shared::clone(&socket), position, seen));
             // A quiet one is ready to make an event.
-            if let Some(link) = socket.live_link().filter(|_| !socket.is_quiet()) {
-                link.look_and_arm();
+            if !socket.is_quiet() {
+                socket.look_and_arm();
             }
             sleep.watches.push(descriptor::readable(socket.watched()));
         }

@@ -7,7 +7,8 @@
 //! call.
 
 use super::service::Hub;
-use super::socket::{Socket, Stage};
+use super::socket::Socket;
+use super::stage::Stage;
 use crate::sys::epoll::{self, Change, Event};
 use libc::EPOLLIN;
 use std::os::fd::{AsRawFd, OwnedFd};

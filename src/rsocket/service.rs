@@ -5,7 +5,9 @@
 //! It begins with the first socket and ends a moment after the last. A forked child has none, and begins one of its own.
 
 use super::closing::Closing;
+use super::datagram::{self, Inlets};
 use super::link::Link;
+use super::news::News;
 use super::quiet::Quiet;
 use super::socket::Socket;
 use super::{accept, keepalive};
@@ -13,14 +15,13 @@ use crate::cm::channel::Channel;
 use crate::cm::event::Handed;
 use crate::cm::get;
 use crate::cm::id::CmId;
-use crate::ctypes::{rdma_cm_event_type, rdma_conn_param};
 use crate::errno::Result;
 use crate::sync::{Condition, Guard, Lock, Shared, Weak};
 use crate::sys::bell::Bell;
 use crate::sys::descriptor::{self, Watch};
 use crate::sys::{memory, process, thread};
 use std::collections::{HashMap, VecDeque};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -32,8 +33,6 @@ const SOON: Duration = Duration::from_millis(10);
 /// When it is tried again to answer requests that there were no means for.
 const SHORTAGE: Duration = Duration::from_millis(100);
 const STACK_BYTES: usize = 512 << 10;
-/// Most private data of a peer.
-const DATA: usize = 256;
 
 /// The thread of the process that started it.
 pub struct Running {
@@ -46,6 +45,8 @@ static RUNNING: Lock<Option<Running>> = Lock::new(None);
 /// What the thread works on.
 pub struct Hub {
     channel: Shared<Channel>,
+    /// Where notices to datagram sockets come in.
+    pub inlets: Inlets,
     bell: Bell,
     /// Sockets on which nothing happens.
     pub quiet: Quiet,
@@ -124,42 +125,18 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// What the kernel told of an id.
-pub struct News {
-    /// What happened.
-    pub kind: rdma_cm_event_type,
-    /// How: 0, a negative errno, or the reason of a refusal.
-    pub status: c_int,
-    /// Parameters of a connection.
-    pub numbers: rdma_conn_param,
-    data: [u8; DATA],
-    length: usize,
-}
-
-impl News {
-    fn of(event: Handed) -> News {
-        let (kind, status) = event.kind_and_status();
-        let mut data = [0; DATA];
-        let (numbers, length) = event.connection(&mut data);
-        News { kind, status, numbers, data, length }
-    }
-
-    /// Private data of the peer.
-    pub fn data(&self) -> &[u8] {
-        self.data.get(..self.length).unwrap_or_default()
-    }
-}
-
 impl Hub {
     fn open() -> Result<Shared<Hub>> {
         let mut watches = Vec::new();
-        watches.try_reserve(2)?;
+        watches.try_reserve(3)?;
+        let inlets = Inlets::open()?;
         let bell = Bell::new()?;
         let channel = Channel::open()?;
         descriptor::set_nonblocking(channel.fd().0)
             .and_then(|()| {
                 Shared::try_new(Hub {
                     channel: Shared::clone(&channel),
+                    inlets,
                     bell,
                     quiet: Quiet::default(),
                     users: AtomicUsize::new(0),
@@ -197,6 +174,14 @@ impl Hub {
         tasks.keeping_alive.try_reserve(count)?;
         drop(tasks);
         sockets.insert(socket.id().uid(), Weak::to(socket));
+        Ok(())
+    }
+
+    /// Events of another id go to the socket from now on, until [`Hub::leave`].
+    pub fn enter_id(&self, id: &CmId, socket: &Shared<Socket>) -> Result<()> {
+        let mut sockets = self.sockets.lock();
+        sockets.try_reserve(1)?;
+        sockets.insert(id.uid(), Weak::to(socket));
         Ok(())
     }
 
@@ -246,8 +231,9 @@ impl Hub {
         let now = Instant::now();
         let mut watches = self.watches.lock();
         watches.clear();
-        // There is room for two.
-        watches.extend([descriptor::readable(self.channel.fd().0), descriptor::readable(self.bell.fd())]);
+        // There is room for three.
+        let fds = [self.channel.fd().0, self.bell.fd(), self.inlets.fd()];
+        watches.extend(fds.map(descriptor::readable));
         let mut next = self.look_after(now, &mut watches);
         let alone = self.users.load(Ordering::SeqCst) == 0;
         if alone {
@@ -260,6 +246,9 @@ impl Hub {
         }
         if watches.get(1).is_some_and(|bell| bell.revents != 0) {
             self.bell.silence();
+        }
+        if watches.get(2).is_some_and(|inlets| inlets.revents != 0) {
+            self.inlets.take(|uid| self.socket(uid));
         }
         while let Ok(event) = get::next(&self.channel) {
             self.handle(event);
@@ -295,7 +284,10 @@ impl Hub {
             }
             None => {
                 if let Some(socket) = self.socket(id.uid()) {
-                    Socket::told(&socket, &news);
+                    match socket.datagram() {
+                        Some(datagram) => datagram::told(&socket, datagram, &id, &news),
+                        None => Socket::told(&socket, &news),
+                    }
                 }
             }
         }

@@ -3,14 +3,16 @@
 
 use super::accept::Listening;
 use super::connect::Attempt;
+use super::datagram::Datagram;
 use super::link::Link;
 use super::options::Options;
 use super::quiet::Patience;
 use super::repoll::Bridges;
 use super::service::{self, Hub, Member};
+use super::stage::Stage;
 use super::waiters::Waiters;
 use crate::cm::id::{self, CmId};
-use crate::ctypes::{IBV_QPT_RC, RDMA_PS_TCP};
+use crate::ctypes::{IBV_QPT_RC, IBV_QPT_UD, RDMA_PS_TCP, RDMA_PS_UDP};
 use crate::errno::{Errno, Result};
 use crate::sync::{Lock, Numbers, Shared, Weak};
 use crate::sys::{bell, descriptor, device, process};
@@ -20,52 +22,6 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 
 /// The sockets of this process by their numbers, which are descriptors.
 pub static SOCKETS: Numbers<Shared<Socket>> = Numbers::new();
-
-/// How far a socket is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Stage {
-    /// Nothing was done with it.
-    New,
-    /// It has an address.
-    Bound,
-    /// It waits for connections.
-    Listening,
-    /// It looks for the way to the peer's address.
-    Resolving,
-    /// It looks for the path.
-    Routing,
-    /// It has asked the peer.
-    Connecting,
-    /// It has answered a peer.
-    Accepting,
-    /// The connection stood, and may have ended since.
-    Connected,
-    /// There was no connection to be had.
-    Failed,
-    /// The application has closed it.
-    Closed,
-}
-
-impl Stage {
-    const ALL: [Stage; 10] = [
-        Stage::New,
-        Stage::Bound,
-        Stage::Listening,
-        Stage::Resolving,
-        Stage::Routing,
-        Stage::Connecting,
-        Stage::Accepting,
-        Stage::Connected,
-        Stage::Failed,
-        Stage::Closed,
-    ];
-
-    /// Whether it is on the way to a connection.
-    pub fn is_opening(self) -> bool {
-        matches!(self, Stage::Resolving | Stage::Routing | Stage::Connecting | Stage::Accepting)
-    }
-}
 
 /// See the module.
 pub struct Socket {
@@ -88,6 +44,8 @@ pub struct Socket {
     pub bridges: Bridges,
     /// With looking at it in vain.
     pub patience: Patience,
+    /// For a socket that sends datagrams: none of what makes a connection counts then.
+    datagram: Option<Datagram>,
     link: OnceLock<Link>,
     listening: OnceLock<Listening>,
     /// The one whose request made it.
@@ -116,6 +74,19 @@ pub fn create(family: u16, close_on_exec: bool, nonblocking: bool) -> Result<Raw
         Stage::New,
     ))?;
     Socket::publish(&socket)
+}
+
+/// Makes a socket that sends datagrams.
+pub fn create_datagram(family: u16, close_on_exec: bool, nonblocking: bool) -> Result<RawFd> {
+    let datagram = Datagram::new(family, close_on_exec)?;
+    let member = service::join()?;
+    let number = datagram.descriptor();
+    // Nothing but options come to it.
+    let id = id::create(Some(member.hub().channel()), std::ptr::null_mut(), RDMA_PS_UDP, IBV_QPT_UD)?;
+    let options = Options::default();
+    let mut socket = Socket::new(id, number, false, family, nonblocking, options, member, Stage::New);
+    socket.datagram = Some(datagram);
+    Socket::publish(&socket.enter()?)
 }
 
 /// The socket of a number. EBADF if there is none, EPERM if it belongs to the parent of this process.
@@ -162,6 +133,7 @@ impl Socket {
             waiters: Waiters::default(),
             bridges: Bridges::default(),
             patience: Patience::default(),
+            datagram: None,
             link: OnceLock::new(),
             listening: OnceLock::new(),
             listener: OnceLock::new(),
@@ -249,8 +221,7 @@ impl Socket {
 
     /// How far it is.
     pub fn stage(&self) -> Stage {
-        let stage = usize::from(self.stage.load(Ordering::SeqCst));
-        Stage::ALL.get(stage).copied().unwrap_or(Stage::Closed)
+        Stage::of(self.stage.load(Ordering::SeqCst))
     }
 
     /// Whether it is just that far.
@@ -315,6 +286,25 @@ impl Socket {
         self.link().filter(|_| self.is(Stage::Connected) || self.is(Stage::Closed))
     }
 
+    /// What it is besides, if it sends datagrams.
+    #[inline]
+    pub fn datagram(&self) -> Option<&Datagram> {
+        self.datagram.as_ref()
+    }
+
+    /// Whether the application has closed it.
+    pub fn is_closed(&self) -> bool {
+        self.is(Stage::Closed)
+    }
+
+    /// Where completions are announced, if there can be any.
+    pub fn channel(&self) -> Option<RawFd> {
+        match self.datagram() {
+            Some(datagram) => Some(datagram.descriptor()),
+            None => self.link().map(Link::descriptor),
+        }
+    }
+
     /// The link that it connects by. Its descriptor becomes the socket's number.
     pub fn set_link(&self, link: Link) -> Result<()> {
         // For those who wait for the number in the kernel: it will be another file.
@@ -343,7 +333,10 @@ impl Socket {
     /// Why it does not work; 0 if it does, or somebody was told before.
     pub fn take_error(&self) -> i32 {
         match self.error.swap(0, Ordering::SeqCst) {
-            0 => self.live_link().map_or(0, Link::take_fault),
+            0 => match self.datagram() {
+                Some(datagram) => datagram.take_fault(),
+                None => self.live_link().map_or(0, Link::take_fault),
+            },
             error => error,
         }
     }
@@ -354,6 +347,9 @@ impl Socket {
         if let Some(link) = self.link().filter(|link| link.descriptor() == self.number) {
             link.completions().set_descriptor(-1);
         }
+        if let Some(datagram) = self.datagram() {
+            datagram.disown_number(self.number);
+        }
     }
 
     /// The number is free for others: nothing of it is left when this returns, even if threads still use the socket.
@@ -361,6 +357,9 @@ impl Socket {
         self.leave_quiet();
         if self.has_counter.swap(false, Ordering::SeqCst) {
             device::close(self.number);
+        } else if let Some(datagram) = self.datagram() {
+            self.hub().inlets.remove(datagram.udp().fd());
+            datagram.release(self.number, self.family);
         } else if let Some(link) = self.link().filter(|link| link.descriptor() == self.number) {
             // Without a descriptor to be had nobody is told of completions any more.
             link.completions().set_descriptor(descriptor::duplicate(self.number).unwrap_or(-1));
@@ -372,6 +371,9 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         drop(self.link.take());
+        if let Some(datagram) = &self.datagram {
+            self.hub().inlets.remove(datagram.udp().fd());
+        }
         if self.has_counter.load(Ordering::SeqCst) {
             device::close(self.number);
         }

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 //! Calls that send and receive.
 
+use super::datagram::{self, Arrival};
 use super::ends::WRITE_SHUT;
 use super::link::{FIRST_CHUNK, Link};
 use super::service;
-use super::socket::{self, Socket, Stage};
+use super::socket::{self, Socket};
+use super::stage::Stage;
 use super::wait::{self, Awaited, Deadline};
 use crate::errno::{Errno, Result};
+use crate::sync::Shared;
 use crate::sys::iovec::Pieces;
 use crate::sys::thread::uncancellable;
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
 
 /// How a call went on.
-enum Step {
+pub enum Step {
     /// It is finished, and returns that.
     Done(usize),
     /// There is nothing to do now.
@@ -26,7 +29,7 @@ fn run(
     number: RawFd,
     flags: c_int,
     limit: fn(&Socket) -> Deadline,
-    mut step: impl FnMut(&Socket) -> (usize, Result<Step>),
+    mut step: impl FnMut(&Shared<Socket>) -> (usize, Result<Step>),
 ) -> Result<usize> {
     let mut socket = socket::find(number)?;
     let mut deadline = None;
@@ -84,8 +87,21 @@ fn send_limit(socket: &Socket) -> Deadline {
 
 /// Receives what is there, waiting for it; all that there is room for with MSG_WAITALL. 0 at the end of the stream.
 pub fn receive(number: RawFd, pieces: &mut Pieces<'_>, flags: c_int) -> Result<usize> {
+    receive_from(number, pieces, flags, &mut Arrival::default())
+}
+
+/// The same, and tells who sent a datagram.
+pub fn receive_from(
+    number: RawFd,
+    pieces: &mut Pieces<'_>,
+    flags: c_int,
+    arrival: &mut Arrival,
+) -> Result<usize> {
     let mut done = 0;
     run(number, flags, receive_limit, |socket| {
+        if let Some(datagram) = socket.datagram() {
+            return (0, datagram::receive_step(socket, datagram, pieces, flags, arrival));
+        }
         let result = receive_step(socket, pieces, flags, &mut done);
         (done, result)
     })
@@ -120,9 +136,20 @@ fn receive_step(socket: &Socket, pieces: &mut Pieces<'_>, flags: c_int, done: &m
 
 /// Sends all, waiting for room. EPIPE after a shutdown, ECONNRESET without a peer.
 pub fn send(number: RawFd, pieces: &mut Pieces<'_>, flags: c_int) -> Result<usize> {
+    send_to(number, pieces, flags, None)
+}
+
+/// The same; a datagram goes to that address. EISCONN for one on a stream.
+pub fn send_to(number: RawFd, pieces: &mut Pieces<'_>, flags: c_int, to: Option<&[u8]>) -> Result<usize> {
     let total = pieces.left();
     let mut chunk = FIRST_CHUNK;
     run(number, flags, send_limit, |socket| {
+        if let Some(datagram) = socket.datagram() {
+            return (0, datagram::send_step(socket, datagram, pieces, to));
+        }
+        if to.is_some() {
+            return (0, Err(Errno::EISCONN));
+        }
         let result = send_step(socket, pieces, &mut chunk, total);
         (total - pieces.left(), result)
     })

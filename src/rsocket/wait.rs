@@ -6,7 +6,8 @@
 use super::accept::Listening;
 use super::config;
 use super::link::Link;
-use super::socket::{Socket, Stage};
+use super::socket::Socket;
+use super::stage::Stage;
 use super::waker::{self, Waker};
 use crate::errno::{Errno, Result};
 use crate::sync::Shared;
@@ -49,6 +50,9 @@ impl Socket {
         if stage.is_opening() {
             return false;
         }
+        if let Some(datagram) = self.datagram() {
+            return datagram.has(awaited);
+        }
         match (awaited, self.link()) {
             (Awaited::Data, Some(link)) => link.is_readable(),
             (Awaited::Room, Some(link)) => link.ends.is_end_of_sending() || link.has_room(),
@@ -63,6 +67,31 @@ impl Socket {
     pub fn look(&self) {
         if let Some(link) = self.live_link() {
             link.look();
+        } else if let Some(datagram) = self.datagram() {
+            datagram.look();
+        }
+    }
+
+    /// The same, and sees to it that the next completion makes an event.
+    #[inline]
+    pub fn look_and_arm(&self) {
+        if let Some(link) = self.live_link() {
+            link.look_and_arm();
+        } else if let Some(datagram) = self.datagram() {
+            datagram.look_and_arm();
+        }
+    }
+
+    /// Takes an event, which is the calling thread's turn.
+    pub fn take_event(&self) -> Result<()> {
+        match (self.datagram(), self.link()) {
+            (Some(datagram), _) => datagram.take_event(),
+            (None, Some(link)) => {
+                let result = link.completions().take_event();
+                link.event_taken(result);
+                result
+            }
+            (None, None) => Err(Errno::EAGAIN),
         }
     }
 }
@@ -81,8 +110,8 @@ pub fn until(socket: Shared<Socket>, awaited: Awaited, deadline: Deadline) -> Re
         let by_link = !matches!(awaited, Awaited::Opened | Awaited::Accepted);
         let place = uncancellable(|| Place::take(socket, by_link && deadline.is_none()))?;
         let ready = uncancellable(|| {
-            if let Some(link) = place.socket.live_link().filter(|_| by_link) {
-                link.look_and_arm();
+            if by_link {
+                place.socket.look_and_arm();
             }
             place.socket.has(awaited)
         });
@@ -109,7 +138,7 @@ pub fn until(socket: Shared<Socket>, awaited: Awaited, deadline: Deadline) -> Re
 /// Spends a few microseconds on what often comes at once.
 fn found_by_looking(socket: &Socket, awaited: Awaited) -> bool {
     let polling = config::get().polling;
-    if socket.live_link().is_none() || polling.is_zero() {
+    if (socket.live_link().is_none() && socket.datagram().is_none()) || polling.is_zero() {
         return socket.has(awaited);
     }
     let start = Instant::now();
@@ -258,6 +287,9 @@ impl Drop for Place {
 impl Socket {
     /// The descriptor that a thread that is not the reader has to watch as well; -1 for none.
     pub fn watched(&self) -> RawFd {
+        if let Some(datagram) = self.datagram() {
+            return if self.waiters.has_reader() { -1 } else { datagram.descriptor() };
+        }
         match self.link() {
             Some(_) if self.live_link().is_none() || self.waiters.has_reader() => -1,
             Some(link) => link.descriptor(),
@@ -270,26 +302,24 @@ impl Socket {
     pub fn take_event_if_any(&self) {
         let seen = self.waiters.taken();
         let mut watch = [descriptor::readable(self.watched())];
-        if descriptor::poll(&mut watch, Some(Duration::ZERO)) == Ok(1) {
-            if let Some(link) = self.link().filter(|_| self.waiters.become_reader_since(seen)) {
-                self.read_event(link);
-            }
+        let is_there = descriptor::poll(&mut watch, Some(Duration::ZERO)) == Ok(1);
+        if is_there && self.channel().is_some() && self.waiters.become_reader_since(seen) {
+            self.read_event();
         }
     }
 
     /// Takes an event that was seen, unless another thread has or is about to.
     pub fn take_event_since(&self, seen: u32) {
-        if let Some(link) = self.link().filter(|_| self.waiters.become_reader_since(seen)) {
-            self.read_event(link);
+        if self.channel().is_some() && self.waiters.become_reader_since(seen) {
+            self.read_event();
             self.tell_thread();
         }
     }
 
     /// The turn of a reader that sees an event.
-    pub fn read_event(&self, link: &Link) {
+    pub fn read_event(&self) {
         loop {
-            let result = link.completions().take_event();
-            link.event_taken(result);
+            let result = self.take_event();
             let is_called = self.waiters.stop_reading(result.is_ok());
             // A channel that works no more is news as well.
             if !matches!(result, Err(Errno::EAGAIN | Errno::EINTR)) {

@@ -137,6 +137,9 @@ struct Mark {
 impl Socket {
     fn mark(&self) -> Mark {
         let stage = self.stage() as u8;
+        if let Some(datagram) = self.datagram() {
+            return Mark { arrivals: datagram.arrived(), turn: (stage, datagram.ends.bits()) };
+        }
         match (self.link(), self.listening()) {
             (Some(link), _) => Mark { arrivals: link.arrived(), turn: (stage, link.ends.bits()) },
             (None, Some(listening)) => Mark { arrivals: listening.arrived(), turn: (stage, 0) },
@@ -156,19 +159,19 @@ impl Socket {
     }
 
     fn attend_bridges(&self) {
-        if let Some(link) = self.live_link() {
-            link.look_and_arm();
-        }
+        self.look_and_arm();
         self.bridges.inside.lock().level(self);
     }
 
     /// Takes an event if one is there, of which the kernel tells only once. If another thread has the turn, that one
     /// looks for it.
     pub fn pump(&self) {
-        let Some(link) = self.link().filter(|_| self.bridges.any.load(Ordering::SeqCst)) else { return };
+        if self.channel().is_none() || !self.bridges.any.load(Ordering::SeqCst) {
+            return;
+        }
         uncancellable(|| {
             if self.waiters.become_reader_or_call() {
-                self.read_event(link);
+                self.read_event();
                 self.tell_thread();
             }
         });
@@ -196,16 +199,14 @@ impl Socket {
         }
         inside.members.try_reserve(1)?;
         let bridge = inside.take(interests, events)?;
-        let link = self.live_link();
-        let channel = inside.channel.or(link.map(|link| link.descriptor()));
+        let is_live = self.live_link().is_some() || self.datagram().is_some();
+        let channel = inside.channel.or(self.channel().filter(|_| is_live));
         // First: a thread that looks for the event that another was told of must not wait for the next one.
         let result = channel.map_or(Ok(()), descriptor::set_nonblocking);
         self.bridges.any.store(true, Ordering::SeqCst);
         let result =
             result.and_then(|()| channel.map_or(Ok(()), |channel| member.watch(channel))).and_then(|()| {
-                if let Some(link) = link {
-                    link.look_and_arm();
-                }
+                self.look_and_arm();
                 inside.level(self);
                 enter(&bridge)
             });
