@@ -6,7 +6,7 @@ tests_dir := $(dir $(lastword $(MAKEFILE_LIST)))
 
 # What programs have in common.
 tests_common := harness process helper script fake_ibacm api/connection api/objects api/hosts api/subnet \
-	rsocket/between rsocket/sockets rsocket/sets rsocket/attacker rsocket/victim preload/preloaded
+	rsocket/between rsocket/sockets rsocket/sets rsocket/attacker rsocket/victim rsocket/datagram preload/preloaded
 tests_sources := $(wildcard $(tests_dir)*.c $(tests_dir)api/*.c $(tests_dir)rsocket/*.c $(tests_dir)preload/*.c)
 tests_programs := $(filter-out $(tests_common) shim_%,$(tests_sources:$(tests_dir)%.c=%))
 tests_headers := $(wildcard $(tests_dir)*.h $(tests_dir)api/*.h $(tests_dir)rsocket/*.h $(tests_dir)preload/*.h)

@@ -53,13 +53,24 @@ REPLACES int bind(int fd, const struct sockaddr *address, socklen_t size)
 	return -1;
 }
 
-/* Where nobody listens at the loopback address the machine may have the other one after all. */
+static bool is_datagram(int fd)
+{
+	int type = 0;
+	socklen_t length = sizeof(type);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) && type == SOCK_DGRAM;
+}
+
+/*
+ * Where nobody listens at the loopback address the machine may have the other one after all. Datagrams tell their sender's
+ * address, so they do not go by another one: for them the machine has to have the addresses.
+ */
 REPLACES int connect(int fd, const struct sockaddr *address, socklen_t size)
 {
 	struct sockaddr_storage loopback;
 	int result;
 
-	if (to_loopback(address, size, &loopback) == SIM_NOWHERE)
+	if (is_datagram(fd) || to_loopback(address, size, &loopback) == SIM_NOWHERE)
 		return NEXT(connect)(fd, address, size);
 	result = NEXT(connect)(fd, (struct sockaddr *)&loopback, size);
 	return result && errno == ECONNREFUSED ? NEXT(connect)(fd, address, size) : result;

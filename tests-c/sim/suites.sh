@@ -64,6 +64,19 @@ run_alone() {
     done
 }
 
+# Datagrams tell their sender's address: the machine gets the simulated host's, in a network of its own.
+run_with_addresses() {
+    local command="bash $here/addressed.sh $command"
+    run_alone "$@"
+}
+
+# Programs on both libraries, where the C library's datagrams work.
+run_mixed_datagrams() {
+    local simulator="$LAB_WORK/sim/librdmacm-sim --script $here/scripts/$machine.sim"
+    run_program -t 300 -w "$simulator bash $here/addressed.sh" "$here/mixed_datagrams.sh" "$LAB_WORK" "$libraries" |
+        grep -v '^#' || true
+}
+
 # The kernel's sockets, which librspreload.so turns. The simulator has no way over TCP between its addresses.
 run_preloaded() {
     local program
@@ -111,6 +124,10 @@ machine() {
     esac
     [[ $1-$2 != roce-ours ]] || run_alone diagnostics api/{answers,last_messages,crowd} \
         rsocket/{stream,polling,connecting,options,missed,interrupted,threads,resources,attack,attack_greeting,attack_sender,scale}
+    case $1-$2 in
+        roce-ours | infiniband-ours) run_with_addresses rsocket/datagram{s,_addresses,_strangers,_ending} ;;
+    esac
+    [[ $1-$2 != subnet-system ]] || run_mixed_datagrams
     [[ $1-$2 != roce-ours ]] || run_preloaded preload/{duplicates,calls} rsocket/{stream,polling,options}
 }
 
