@@ -18,7 +18,7 @@ comma := ,
 # installed; suites that are worth a second run with it installed.
 export LAB_KERNELS ?= 7.2
 export LAB_SUITES ?= smoke,doctor,user-event,bells,api,resolve,examples,two-hosts
-export LAB_PROGRAM_SUITES ?= utils,pyverbs,clients,rsockets,repoll
+export LAB_PROGRAM_SUITES ?= utils,pyverbs,clients,rsockets,repoll,datagram
 export LAB_INSTALLED_SUITES ?= api,examples,two-hosts
 # The same for kernels that have no command for user events, with this library.
 export LAB_OLD_KERNELS ?= 6.12,6.1
