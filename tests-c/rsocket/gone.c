@@ -380,9 +380,9 @@ static void device_removed_while_connecting(void)
 	connector = start_thread(connect_to_nobody, &client);
 	sleep_ms(MEANWHILE_MS);
 	remover = start_thread(remove_lab_device, NULL);
-	check(thread_ends(remover, BACK_MS), "the removal still waits");
-	check_ok(sockets()->close(client));
 	check(thread_ends(connector, BACK_MS), "connect does not return");
+	check_ok(sockets()->close(client));
+	check(thread_ends(remover, BACK_MS), "the removal still waits");
 	add_lab_device();
 }
 
