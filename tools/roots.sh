@@ -34,12 +34,13 @@ make_root() {
         mmdebstrap --variant=minbase "--include=$2" "${@:3}" "$suite" "$target/$1" "$(mirror)"
 }
 
-# Runs a command in a root, with namespaces of its own, and whatever else is to be unshared.
+# Runs a command in a root, with namespaces of its own, and whatever else is to be unshared: without network there still is
+# a loopback, as distributions' builders have it.
 inside() {
     local root=$target/$1 unshare=$2
     shift 2
     # shellcheck disable=SC2016,SC2086
-    unshare --mount --pid --fork $unshare bash -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+    unshare --mount --pid --fork $unshare bash -c 'ip link set lo up && mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
         exec chroot "$0" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"' "$root" "$@"
 }
 offline() { inside "$1" --net "${@:2}"; }
