@@ -210,7 +210,7 @@ rpm: dist
 	tools/make-rpm.sh $(DIST) $(BUILD)/rpm
 
 bench: $(SHIPPED) $(C_BENCHES)
-	kernel-lab/lab run --kernel $(KERNEL) --suite bench,connections,streams --lib ours --build $(BUILD) --icount
+	kernel-lab/lab run --kernel $(KERNEL) --suite bench,connections,streams,sets --lib ours --build $(BUILD) --icount
 
 clean:
 	rm -rf $(BUILD) target

@@ -8,7 +8,7 @@ C_BENCHES := $(addprefix $(BUILD)/benches/,event connect stream) $(C_SHIMS)
 
 $(BUILD)/benches/event: $(addprefix $(benches_dir),event.c library.c raw.c eventfd.c die.c)
 $(BUILD)/benches/connect: $(addprefix $(benches_dir),connect.c client.c server.c endpoint.c queues.c sides.c meter.c die.c)
-$(BUILD)/benches/stream: $(addprefix $(benches_dir),stream.c flow.c crowd.c sides.c meter.c die.c)
+$(BUILD)/benches/stream: $(addprefix $(benches_dir),stream.c flow.c crowd.c sets.c sides.c meter.c die.c)
 
 $(addprefix $(BUILD)/benches/,event connect stream): $(benches_headers)
 	mkdir -p $(@D)

@@ -51,7 +51,7 @@ void accept_and_close(const void *what)
 }
 
 /* A socket may take several descriptors. */
-static void raise_limit(size_t connections)
+void raise_limit(size_t connections)
 {
 	const rlim_t wanted = connections * 4 + 100;
 	struct rlimit limit;

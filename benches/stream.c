@@ -22,8 +22,10 @@
 enum { PORT = 7471 };
 
 static const struct sockets kinds[] = {
-	{ "rsocket", rsocket, rsetsockopt, rbind, rlisten, raccept, rconnect, rsend, rrecv, rpoll, rclose },
-	{ "tcp", socket, setsockopt, bind, listen, accept, connect, send, recv, poll, close },
+	{ "rsocket", rsocket, rsetsockopt, rbind, rlisten, raccept, rconnect, rsend, rrecv, rpoll, rclose,
+	  repoll_create, repoll_ctl, repoll_wait },
+	{ "tcp", socket, setsockopt, bind, listen, accept, connect, send, recv, poll, close,
+	  epoll_create1, epoll_ctl, epoll_wait },
 };
 
 const struct sockets *sockets;
@@ -49,6 +51,14 @@ static const struct scenario {
 	{ "watch.10", stay_idle, watch_idle, 10, 20 },
 	{ "watch.100", stay_idle, watch_idle, 100, 20 },
 	{ "watch.500", stay_idle, watch_idle, 500, 20 },
+	{ "ask.10", stay_idle, ask_set, 10, 20 },
+	{ "ask.100", stay_idle, ask_set, 100, 20 },
+	{ "ask.500", stay_idle, ask_set, 500, 20 },
+	{ "ask.2000", stay_idle, ask_set, 2000, 20 },
+	{ "set.10", serve_set, ping_by_turns, 10, 20 },
+	{ "set.100", serve_set, ping_by_turns, 100, 20 },
+	{ "set.500", serve_set, ping_by_turns, 500, 20 },
+	{ "set.2000", serve_set, ping_by_turns, 2000, 20 },
 };
 
 static int new_socket(void)

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 struct sockets {
@@ -20,6 +21,9 @@ struct sockets {
 	ssize_t (*recv)(int socket, void *buf, size_t len, int flags);
 	int (*poll)(struct pollfd *fds, nfds_t nfds, int timeout);
 	int (*close)(int socket);
+	int (*set_create)(int flags);
+	int (*set_ctl)(int set, int op, int fd, struct epoll_event *event);
+	int (*set_wait)(int set, struct epoll_event *events, int maxevents, int timeout);
 };
 
 /* The kind that is measured. */
@@ -47,5 +51,12 @@ void accept_and_close(const void *what);
 /* So many connections on which nothing happens, and are asked for that. */
 void watch_idle(const void *what);
 void stay_idle(const void *what);
+/* The same, in a set. */
+void ask_set(const void *what);
+/* So many connections in a set, of which one after the other sends a byte and gets it back. */
+void serve_set(const void *what);
+void ping_by_turns(const void *what);
+/* For so many connections and what a library needs for them. */
+void raise_limit(size_t connections);
 
 #endif
