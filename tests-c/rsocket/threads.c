@@ -204,7 +204,8 @@ static void last_of_all(void)
 		}
 	}
 	/* A device without users is closed a moment later, by a thread. */
-	for (uint64_t end = now_ms() + LEAVING_MS * time_scale(); count_threads() > threads && now_ms() < end;)
+	for (uint64_t end = now_ms() + LEAVING_MS * time_scale();
+	     (count_threads() > threads || count_fds(NULL) > descriptors) && now_ms() < end;)
 		sleep_ms(100);
 	check(count_fds(NULL) <= descriptors, "%+d descriptors", count_fds(NULL) - descriptors);
 	check(count_threads() <= threads, "%+d threads", count_threads() - threads);
