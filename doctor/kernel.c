@@ -16,7 +16,8 @@
 
 /* Of rdma/rdma_user_cm.h, which may be older where this is built. */
 enum { QUERY = 19, RESOLVE_IB_SERVICE = 23, WRITE_CM_EVENT = 24 };
-enum { ABI_MIN = 3, ABI_MAX = 4 };
+enum { ABI_MIN = 3, ABI_MAX = 4, USER_EVENT = 18 };
+static const uint32_t NO_ID = UINT32_MAX;
 
 static bool user_event_command;
 
@@ -26,10 +27,10 @@ bool has_user_event_command(void)
 }
 
 /*
- * Whether the kernel knows a command, in whose body the number of the id stands at that byte. It is asked with an id
- * that there is not: a command that is known says so (ENOENT), one that is not is invalid.
+ * Whether the kernel knows a command, whose body has that size and begins with these words. It is asked with an id that
+ * there is not: a command that is known says so (ENOENT), one that is not is invalid.
  */
-static bool knows(int fd, uint32_t command, uint16_t body_size, size_t id_at)
+static bool knows(int fd, uint32_t command, uint16_t body_size, const uint32_t words[4])
 {
 	struct {
 		uint32_t command;
@@ -37,18 +38,20 @@ static bool knows(int fd, uint32_t command, uint16_t body_size, size_t id_at)
 		unsigned char body[512];	/* kernels read the whole struct, whatever the length */
 	} message = { .command = command, .in = body_size };
 
-	memset(&message.body[id_at], 0xff, sizeof(uint32_t));
+	memcpy(message.body, words, 4 * sizeof(words[0]));
 	return write(fd, &message, offsetof(typeof(message), body) + body_size) < 0 && errno != EINVAL && errno != ENOSYS;
 }
 
 static void examine_commands(int fd)
 {
-	if (!knows(fd, QUERY, 16, 8)) {
+	const uint32_t query[4] = { 0, 0, NO_ID }, event[4] = { NO_ID, 0, USER_EVENT }, service[4] = { NO_ID };
+
+	if (!knows(fd, QUERY, 16, query)) {
 		find(NOTE, "commands", "IP addresses only: AF_IB needs Linux 3.11");
 		advise("nothing, unless a program uses AF_IB");
 	}
-	user_event_command = knows(fd, WRITE_CM_EVENT, 24, 0);
-	if (knows(fd, RESOLVE_IB_SERVICE, 88, 0)) {
+	user_event_command = knows(fd, WRITE_CM_EVENT, 24, event);
+	if (knows(fd, RESOLVE_IB_SERVICE, 88, service)) {
 		find(FINE, "commands", "services of the subnet administrator can be looked for");
 	} else {
 		find(NOTE, "commands", "services of the subnet administrator cannot be looked for: rdma_resolve_addrinfo");
