@@ -62,6 +62,7 @@ for arch; do
     unpack "cross-$arch" /tree
     write_compiler
     expect "$arch-build" in_tree "cargo rustc --locked --lib --crate-type staticlib --target $rust"
-    expect "$arch-tests" in_tree "cargo test --locked --target $rust"
+    # QEMU answers an unknown ioctl itself, whatever the descriptor is.
+    expect "$arch-tests" in_tree "cargo test --locked --target $rust -- --skip other_descriptors_do_not_tell"
 done
 exit $failed

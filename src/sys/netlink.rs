@@ -217,7 +217,8 @@ mod tests {
     fn an_error_message_is_its_errno() {
         let mut datagram = request(libc::NLMSG_ERROR as u16, 0, &[]).unwrap();
         datagram.extend_from_slice(&(-libc::EOPNOTSUPP).to_ne_bytes());
-        datagram[0] = datagram.len() as u8;
+        let length = datagram.len() as u32;
+        datagram[..4].copy_from_slice(&length.to_ne_bytes());
         assert_eq!(parse_char_device(&datagram), Err(Errno::from_raw(libc::EOPNOTSUPP)));
     }
 
