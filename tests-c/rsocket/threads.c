@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CROWD = 32, TRIPS = 200, IDLE_MS = 1500, MOST_WAKE_UPS = 3, ENDS = 30, GENERATIONS = 300, CYCLES = 200,
+enum { CROWD = 32, TRIPS = 200, IDLE_MS = 1500, MOST_WAKE_UPS = 3, ENDS = 30, GENERATIONS = 300, CYCLES = 100,
        GROWTH_KB = 256,
        FEW_BYTES = 4096, LEAVING_MS = 3000 };
 
@@ -213,10 +213,10 @@ static void last_of_all(void)
 }
 
 static const struct test tests[] = {
-	SLOW_TEST(no_foreign_wake_ups, 60),
+	SLOW_TEST(no_foreign_wake_ups, 120),
 	SLOW_TEST(ends_from_all_sides, 120),
 	TEST(threads_that_come_and_go),
-	SLOW_TEST(last_of_all, 60),
+	SLOW_TEST(last_of_all, 240),
 };
 
 int main(int argc, char **argv)
