@@ -49,7 +49,7 @@ check no-version-warning no_version_warning
 
 [[ $LAB_LIB == ours ]] || exit 0
 
-run_program diagnostics
+run_program -n diagnostics.alone diagnostics
 
 # By its path, without a preload: this object really comes and goes.
 LAB_LIB=system TEST_LIBRARY=/work/librdmacm.so.1 run_program -n dl.by-path dl
