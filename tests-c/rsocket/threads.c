@@ -197,7 +197,7 @@ static void last_of_all(void)
 		struct connection connection = open_connection();
 
 		close_connection(&connection);
-		if (i == CYCLES / 10) {
+		if (i == CYCLES / 5) {
 			descriptors = count_fds(NULL);
 			threads = count_threads();
 			used = mallinfo2().uordblks;
@@ -205,7 +205,8 @@ static void last_of_all(void)
 	}
 	/* A device without users is closed a moment later, by a thread. */
 	for (uint64_t end = now_ms() + LEAVING_MS * time_scale();
-	     (count_threads() > threads || count_fds(NULL) > descriptors) && now_ms() < end;)
+	     now_ms() < end && (count_threads() > threads || count_fds(NULL) > descriptors ||
+				mallinfo2().uordblks > used + FEW_BYTES);)
 		sleep_ms(100);
 	check(count_fds(NULL) <= descriptors, "%+d descriptors", count_fds(NULL) - descriptors);
 	check(count_threads() <= threads, "%+d threads", count_threads() - threads);
