@@ -47,21 +47,33 @@ pub fn execute_into<C: Command>(device: &impl Transport, command: C, reply: &mut
 
 #[inline]
 fn submit<C: Command>(device: &impl Transport, message: &mut C::Message, reply: &mut [u8]) -> Result<()> {
-    let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply);
+    // Asked first: what is said afterwards would keep all of this from being inlined.
     if diag::wants(Level::Command) {
-        say::<C>(message, reply, taken);
+        return submit_and_say::<C>(device, message, reply);
     }
-    if taken? == size_of::<C::Message>() { Ok(()) } else { Err(Errno::ENODATA) }
+    whole::<C>(device.submit(message.as_mut_bytes(), C::RESPONSE, reply)?)
 }
 
-/// A line about a command that the kernel has answered. A new id's number is in the answer.
+/// ENODATA if the kernel took a part of the message only.
+#[inline]
+fn whole<C: Command>(taken: usize) -> Result<()> {
+    if taken == size_of::<C::Message>() { Ok(()) } else { Err(Errno::ENODATA) }
+}
+
+/// With a line about the command that the kernel has answered. A new id's number is in the answer.
 #[cold]
 #[inline(never)]
-fn say<C: Command>(message: &C::Message, reply: &[u8], taken: Result<usize>) {
+fn submit_and_say<C: Command>(
+    device: &impl Transport,
+    message: &mut C::Message,
+    reply: &mut [u8],
+) -> Result<()> {
+    let taken = device.submit(message.as_mut_bytes(), C::RESPONSE, reply);
     let has_new_id = C::NUMBER == CreateId::NUMBER && taken.is_ok();
-    let place = C::ID.and_then(|at| message.as_bytes().get(at..)).or(has_new_id.then_some(reply));
+    let place = C::ID.and_then(|at| message.as_bytes().get(at..)).or(has_new_id.then_some(&*reply));
     let id = place.and_then(|bytes| bytes.first_chunk().copied()).map(u32::from_ne_bytes);
     say_command(diag::last_name(type_name::<C>()), id, taken.map(|taken| taken == size_of::<C::Message>()));
+    whole::<C>(taken?)
 }
 
 fn say_command(name: &str, id: Option<u32>, taken: Result<bool>) {
