@@ -2,7 +2,7 @@
 //! Defaults that the administrator sets, in files as the C library has them.
 
 use super::wire;
-use crate::errno::Result;
+use crate::errno::{Errno, Result};
 use crate::sys::{files, memory, thread};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -12,8 +12,16 @@ const FOLDER: &[u8] = b"/etc/rdma/rsocket/";
 pub const BUFFER_MIN: u32 = 4096;
 /// Largest buffer of either kind, in bytes: what SO_RCVBUF sets, doubled.
 pub const BUFFER_MAX: u32 = 1 << 30;
+/// Fewest sends or receives.
+pub const QUEUE_MIN: u16 = 16;
 /// Most sends or receives.
 pub const QUEUE_MAX: u16 = 0xfffe;
+
+/// Most sends or receives on a device with that limit. ENODEV if it has too few.
+pub fn queue_max(limit: u32) -> Result<u16> {
+    let most = u16::try_from(limit).unwrap_or(QUEUE_MAX).min(QUEUE_MAX);
+    if most < QUEUE_MIN { Err(Errno::ENODEV) } else { Ok(most) }
+}
 
 /// Sizes of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use crate::ctypes::{IBV_QPT_UD, IBV_WC_SUCCESS, RDMA_UDP_QKEY, ibv_qp_cap, ibv_q
 use crate::errno::{Errno, Result};
 use crate::resolve::sockaddr;
 use crate::rsocket::arena::{self, Block};
-use crate::rsocket::config::QUEUE_MAX;
+use crate::rsocket::config;
 use crate::rsocket::socket::Socket;
 use crate::sync::{Lock, Shared};
 use crate::sys::iovec::Pieces;
@@ -23,7 +23,6 @@ use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const QUEUE_MIN: u16 = 16;
 /// What the device writes before a message: room for a global route, whether there is one or not.
 const ROUTE: usize = 40;
 /// Number of a completion: of a receive, with its place.
@@ -84,10 +83,7 @@ impl Queue {
         without_port.set_port(0);
         address::bind(&id, &sockaddr::of_ip(without_port)?)?;
         let device = id.device().ok_or(Errno::ENODEV)?;
-        let most = u16::try_from(device.queue_limit()).unwrap_or(QUEUE_MAX).min(QUEUE_MAX);
-        if most < QUEUE_MIN {
-            return Err(Errno::ENODEV);
-        }
+        let most = config::queue_max(device.queue_limit())?;
         let sizes = socket.options.lock().sizes;
         let count =
             |queue: u16, buffer: u32| usize::from(queue.min(most)).min(buffer as usize / MESSAGE).max(1);

@@ -13,7 +13,7 @@ mod sending;
 pub use sending::FIRST_CHUNK;
 
 use super::arena::{self, Block};
-use super::config::{QUEUE_MAX, Sizes};
+use super::config::{self, QUEUE_MIN, Sizes};
 use super::ends::{BROKEN, Ends, PEER_GONE, PEER_SHUT, READ_SHUT, WRITE_SHUT};
 use super::wire::{self, Entry, Greeting, Message};
 use crate::cm::id::CmId;
@@ -32,7 +32,6 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 /// Sends that are kept for what the sockets tell each other besides data.
 const CONTROL: u32 = 4;
-const QUEUE_MIN: u16 = 16;
 /// Places in the block begin at multiples of this.
 const ALIGNED: usize = 64;
 
@@ -113,10 +112,7 @@ impl Link {
     /// what the device cannot do is cut.
     pub fn create(id: &Shared<CmId>, mut sizes: Sizes) -> Result<Link> {
         let device = id.device().ok_or(Errno::EINVAL)?;
-        let most = u16::try_from(device.queue_limit()).unwrap_or(QUEUE_MAX).min(QUEUE_MAX);
-        if most < QUEUE_MIN {
-            return Err(Errno::ENODEV);
-        }
+        let most = config::queue_max(device.queue_limit())?;
         sizes.send_queue = sizes.send_queue.clamp(QUEUE_MIN, most);
         sizes.receive_queue = sizes.receive_queue.clamp(QUEUE_MIN, most);
         let by_message = device.transport() == IBV_TRANSPORT_IWARP;
