@@ -56,6 +56,18 @@ void receive_from(int socket, size_t length, const struct sockaddr_in *from)
 	check(!from || same_name(&source, from), "from another one");
 }
 
+void back_and_forth(int one, int other, int rounds)
+{
+	struct sockaddr_in one_name = name_of(one), other_name = name_of(other);
+
+	for (int round = 0; round < rounds; round++) {
+		send_to(one, "abc", 3, &other_name);
+		receive_from(other, 3, &one_name);
+		send_to(other, "de", 2, &one_name);
+		receive_from(one, 2, &other_name);
+	}
+}
+
 void close_both(int one, int other)
 {
 	check_ok(sockets()->close(one));

@@ -19,6 +19,9 @@ void send_to(int socket, const void *data, size_t length, const struct sockaddr_
 /* The next datagram, which is that long and from there, unless that is NULL. It is in `in` then. */
 void receive_from(int socket, size_t length, const struct sockaddr_in *from);
 
+/* So often one sends the other a datagram, and gets one back. */
+void back_and_forth(int one, int other, int rounds);
+
 void close_both(int one, int other);
 
 #endif

@@ -9,14 +9,8 @@
 static void exchange(void)
 {
 	int one = bound_socket(), other = bound_socket();
-	struct sockaddr_in one_name = name_of(one), other_name = name_of(other);
 
-	for (int round = 0; round < 5; round++) {
-		send_to(one, "abc", 3, &other_name);
-		receive_from(other, 3, &one_name);
-		send_to(other, "de", 2, &one_name);
-		receive_from(one, 2, &other_name);
-	}
+	back_and_forth(one, other, 5);
 	close_both(one, other);
 }
 
@@ -24,15 +18,10 @@ static void exchange(void)
 static void reborn(void)
 {
 	int one = bound_socket(), other = bound_socket();
-	struct sockaddr_in one_name = name_of(one), other_name = name_of(other);
+	struct sockaddr_in other_name = name_of(other);
 
 	for (int life = 0; life < 3; life++) {
-		for (int round = 0; round < 5; round++) {
-			send_to(other, "de", 2, &one_name);
-			receive_from(one, 2, &other_name);
-			send_to(one, "abc", 3, &other_name);
-			receive_from(other, 3, &one_name);
-		}
+		back_and_forth(other, one, 5);
 		check_ok(sockets()->close(other));
 		other = sockets()->socket(AF_INET, SOCK_DGRAM, 0);
 		check_ok(sockets()->bind(other, (struct sockaddr *)&other_name, sizeof(other_name)));
@@ -135,19 +124,13 @@ static void forked(void)
 static void failed_queue_pair(void)
 {
 	int one = bound_socket(), other = bound_socket();
-	struct sockaddr_in one_name = name_of(one), other_name = name_of(other);
 
 	if (is_kernel())
 		skip_test("they have none");
 	/* More often than it has places for messages, one of which is lost each time. */
 	for (int life = 0; life < 100; life++) {
 		script("fail ibv_post_recv 1 EIO");
-		for (int round = 0; round < 3; round++) {
-			send_to(one, "abc", 3, &other_name);
-			receive_from(other, 3, &one_name);
-			send_to(other, "de", 2, &one_name);
-			receive_from(one, 2, &other_name);
-		}
+		back_and_forth(one, other, 3);
 	}
 	close_both(one, other);
 }

@@ -71,12 +71,7 @@ static void strangers(void)
 	usleep(100000);
 	while (sockets()->recv(other, in, sizeof(in), MSG_DONTWAIT) == 3)
 		continue;
-	for (int round = 0; round < 20; round++) {
-		send_to(one, "abc", 3, &other_name);
-		receive_from(other, 3, &one_name);
-		send_to(other, "de", 2, &one_name);
-		receive_from(one, 2, &other_name);
-	}
+	back_and_forth(one, other, 20);
 	close_both(one, other);
 }
 
@@ -184,12 +179,7 @@ static void redirected(void)
 
 	if (is_kernel())
 		skip_test("the kernel's sockets have no notices");
-	for (int round = 0; round < 5; round++) {
-		send_to(one, "abc", 3, &other_name);
-		receive_from(other, 3, &one_name);
-		send_to(other, "de", 2, &one_name);
-		receive_from(one, 2, &other_name);
-	}
+	back_and_forth(one, other, 5);
 	for (int purpose = 0; purpose <= 7; purpose += 7) {
 		lie.purpose = purpose;
 		raw = forger(&other_name);

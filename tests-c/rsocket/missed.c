@@ -78,12 +78,7 @@ static void open_small(void)
 	int listener = listening_socket(&address);
 
 	set_int(listener, SOL_SOCKET, SO_RCVBUF, BUFFER);
-	connection.client = sockets()->socket(AF_INET, SOCK_STREAM, 0);
-	check(connection.client >= 0, "socket: %m");
-	check_ok(sockets()->connect(connection.client, (struct sockaddr *)&address, sizeof(address)));
-	connection.server = sockets()->accept(listener, NULL, NULL);
-	check(connection.server >= 0, "accept: %m");
-	check_ok(sockets()->close(listener));
+	connection = connect_through(listener, &address);
 }
 
 /*

@@ -45,19 +45,25 @@ int listening_socket(struct sockaddr_in *address)
 	return listener;
 }
 
-struct connection open_connection(void)
+struct connection connect_through(int listener, const struct sockaddr_in *address)
 {
-	struct sockaddr_in address;
 	struct connection connection;
-	int listener = listening_socket(&address);
 
 	connection.client = sockets()->socket(AF_INET, SOCK_STREAM, 0);
 	check(connection.client >= 0, "socket: %m");
-	check_ok(sockets()->connect(connection.client, (struct sockaddr *)&address, sizeof(address)));
+	check_ok(sockets()->connect(connection.client, (const struct sockaddr *)address, sizeof(*address)));
 	connection.server = sockets()->accept(listener, NULL, NULL);
 	check(connection.server >= 0, "accept: %m");
 	check_ok(sockets()->close(listener));
 	return connection;
+}
+
+struct connection open_connection(void)
+{
+	struct sockaddr_in address;
+	int listener = listening_socket(&address);
+
+	return connect_through(listener, &address);
 }
 
 void close_connection(struct connection *connection)

@@ -65,6 +65,8 @@ struct connection {
 
 /* A listening socket on the device's address, at a port of the kernel's choice, and that address. */
 int listening_socket(struct sockaddr_in *address);
+/* A connection by that listening socket, which is closed. */
+struct connection connect_through(int listener, const struct sockaddr_in *address);
 struct connection open_connection(void);
 void close_connection(struct connection *connection);
 
