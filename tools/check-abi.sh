@@ -7,19 +7,9 @@
 set -euo pipefail
 [[ $# -eq 4 ]] || { sed -n 's/^# \(usage: .*\)/\1/p' "$0" >&2; exit 2; }
 library=$1 map=$2 theirs=$3 symbols=$4
-failed=0
-
-# expect NAME TEST...: one property.
-expect() {
-    local name=$1
-    shift
-    if "$@"; then
-        echo "ok abi/$name"
-    else
-        echo "not ok abi/$name"
-        failed=1
-    fi
-}
+group=abi
+# shellcheck source=tools/expect.sh
+source "$(dirname "$0")/expect.sh"
 
 # "symbol@@NODE" for each symbol of the map, the nodes themselves included.
 listed() {

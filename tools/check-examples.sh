@@ -8,22 +8,9 @@ cd "$(dirname "$0")/.."
 
 build=$(realpath "$1")
 export LD_LIBRARY_PATH=$build PATH=$build/sim:$PATH
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-# expect NAME COMMAND...: what the command printed is shown if it fails.
-expect() {
-    local name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        echo "ok examples/$name"
-    else
-        cat "$scratch/log"
-        echo "not ok examples/$name"
-        failed=1
-    fi
-}
+group=examples
+# shellcheck source=tools/expect.sh
+source tools/expect.sh
 
 simulated() { timeout 120 librdmacm-sim "$@"; }
 

@@ -5,22 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-# expect NAME COMMAND...: one property; what the command printed is shown if it fails.
-expect() {
-    local name=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1; then
-        echo "ok install/$name"
-    else
-        cat "$scratch/log"
-        echo "not ok install/$name"
-        failed=1
-    fi
-}
+group=install
+# shellcheck source=tools/expect.sh
+source tools/expect.sh
 
 install_to() {
     make --no-print-directory install DESTDIR="$scratch/root" "$@"

@@ -5,19 +5,9 @@
 # The object that is preloaded replaces what the list says, needs librdmacm and libc only, and is linked as it must be.
 set -euo pipefail
 library=$1 map=$2
-failed=0
-
-# expect NAME TEST...: one property.
-expect() {
-    local name=$1
-    shift
-    if "$@"; then
-        echo "ok preload-abi/$name"
-    else
-        echo "not ok preload-abi/$name"
-        failed=1
-    fi
-}
+group=preload-abi
+# shellcheck source=tools/expect.sh
+source "$(dirname "$0")/expect.sh"
 
 exported() { nm -D --defined-only "$library" | awk '{ print $3 }' | sort; }
 same_symbols() { diff <(grep -oE '^[[:space:]]+[a-z_0-9]+;' "$map" | tr -d '\t ;' | sort) <(exported); }
