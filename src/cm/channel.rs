@@ -5,8 +5,9 @@ use super::bell::Bells;
 use super::event::{Handed, Spare};
 use super::forks;
 use super::line::Line;
-use super::{id, waiter, wake};
+use super::{id, unacknowledged, waiter, wake};
 use crate::ctypes::rdma_event_channel;
+use crate::diag;
 use crate::errno::{Errno, Result};
 use crate::sync::{Condition, Lock, Shared};
 use crate::sys::thread::uncancellable;
@@ -38,7 +39,9 @@ pub struct Channel {
     spare: Spare,
     /// Events that a synchronous call met while it waited for its own.
     deferred: Lock<Line>,
-    has_deferred: AtomicBool,
+    /// Whether there is more to do for an event from the kernel than to hand it over: others were put off, or
+    /// diagnostics are on. One question for both, since each instruction counts in a wake-up.
+    has_more_to_do: AtomicBool,
     /// Set by [`Channel::destroy`], for the threads that are still inside.
     kept: AtomicPtr<Channel>,
     leaving: Lock<()>,
@@ -61,7 +64,7 @@ impl Channel {
             generation: process::generation(),
             spare: Spare::default(),
             deferred: Lock::default(),
-            has_deferred: AtomicBool::new(false),
+            has_more_to_do: AtomicBool::new(diag::enabled()),
             kept: AtomicPtr::new(ptr::null_mut()),
             leaving: Lock::new(()),
             left: Condition::new(),
@@ -102,7 +105,7 @@ impl Channel {
     pub fn put_off(&self, event: Handed) {
         let mut deferred = self.deferred.lock();
         deferred.push(event);
-        self.has_deferred.store(true, Ordering::Release);
+        self.has_more_to_do.store(true, Ordering::Release);
     }
 
     /// Puts that many wake-ups into the kernel, which are there when this returns. An event that was put off and has none
@@ -123,28 +126,30 @@ impl Channel {
 
     /// The oldest event that was put off and is wanted. Its wake-up stays behind, and finds nothing.
     pub fn take_deferred(&self, is_wanted: impl Fn(&Handed) -> bool) -> Option<Handed> {
-        if !self.has_deferred.load(Ordering::Acquire) {
+        if !self.has_more_to_do.load(Ordering::Acquire) {
             return None;
         }
         let mut deferred = self.deferred.lock();
         let event = deferred.take(is_wanted)?;
-        self.has_deferred.store(!deferred.is_empty(), Ordering::Release);
+        self.has_more_to_do.store(!deferred.is_empty() || diag::enabled(), Ordering::Release);
         Some(event)
     }
 
-    /// An event was taken from the kernel: those that were put off come first.
+    /// An event was taken from the kernel: those that were put off come first. The application gets what this returns.
     #[inline]
     pub fn exchange(&self, event: Handed) -> Handed {
-        if self.has_deferred.load(Ordering::Acquire) { self.exchange_deferred(event) } else { event }
+        if self.has_more_to_do.load(Ordering::Acquire) { self.exchange_and_note(event) } else { event }
     }
 
     #[cold]
-    fn exchange_deferred(&self, event: Handed) -> Handed {
+    #[inline(never)]
+    fn exchange_and_note(&self, event: Handed) -> Handed {
         let mut deferred = self.deferred.lock();
         deferred.push(event);
         let first = deferred.take(|_| true).unwrap_or(event);
+        drop(deferred);
         first.hold();
-        first
+        unacknowledged::note(first)
     }
 
     /// A thread is about to wait for an event. ECANCELED if the channel is destroyed.

@@ -35,11 +35,6 @@ pub fn pause_after(error: Errno) {
 /// the wait, ECANCELED if the channel is destroyed meanwhile.
 #[inline(always)]
 pub fn next(channel: &Channel) -> Result<Handed> {
-    wait(channel).map(unacknowledged::note)
-}
-
-#[inline(always)]
-fn wait(channel: &Channel) -> Result<Handed> {
     let mut waiter = Waiter::enter(channel)?;
     loop {
         waiter = match waiter.wait() {
@@ -70,7 +65,9 @@ pub fn from_kernel(channel: &Channel) -> Result<Option<Handed>> {
 /// What the kernel wrote was not for the application: perhaps the wake-up for an event that was put off.
 #[cold]
 fn put_off(channel: &Channel) -> Option<Handed> {
-    channel.take_deferred(|_| true).inspect(|event| event.hold())
+    let event = channel.take_deferred(|_| true)?;
+    event.hold();
+    Some(unacknowledged::note(event))
 }
 
 /// The kernel has no event. There may be one that it could not be made to announce.

@@ -38,10 +38,16 @@ pub fn announce_addresses(id: &CmId) -> Result<()> {
 
 #[inline(always)]
 fn put(id: &CmId, event: Written) -> Result<()> {
-    match wake::write(id.fd(), id.handle(), event) {
+    wake::write(id.fd(), id.handle(), event).or_else(|error| put_otherwise(id, event, error))
+}
+
+#[cold]
+#[inline(never)]
+fn put_otherwise(id: &CmId, event: Written, error: Errno) -> Result<()> {
+    match error {
         // Of a closed descriptor too: the id may have moved meanwhile, and its former channel be destroyed.
-        Err(Errno::EINVAL | Errno::EBADF) => bell::write(id, event),
-        Err(Errno::EFAULT) => wake::write_whole(id.fd(), id.handle(), event),
-        other => other,
+        Errno::EINVAL | Errno::EBADF => bell::write(id, event),
+        Errno::EFAULT => wake::write_whole(id.fd(), id.handle(), event),
+        other => Err(other),
     }
 }

@@ -41,11 +41,17 @@ pub fn write(fd: Fd, handle: u32, event: Written) -> Result<()> {
     if is_command_missing() {
         return Err(Errno::EINVAL);
     }
-    let result = command(fd, handle, event);
-    if result == Err(Errno::EINVAL) {
+    command(fd, handle, event).map_err(|error| probed(fd, error))
+}
+
+/// The error of a command; after EINVAL it is known whether the kernel has the command.
+#[cold]
+#[inline(never)]
+fn probed(fd: Fd, error: Errno) -> Errno {
+    if error == Errno::EINVAL {
         probe(fd);
     }
-    result
+    error
 }
 
 /// As [`write()`], but asks the kernel in any case. So EINVAL means that the channel is in order.
@@ -65,7 +71,6 @@ pub fn write_whole(fd: Fd, handle: u32, Written { event, status, arg }: Written)
 }
 
 /// Asks for the command with an id that does not exist.
-#[cold]
 fn probe(fd: Fd) {
     if command(fd, NO_ID, EMPTY) == Err(Errno::EINVAL) {
         MISSING.store(true, Ordering::Relaxed);

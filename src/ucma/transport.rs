@@ -4,7 +4,7 @@
 use crate::diag::{self, Level};
 use crate::errno::{Errno, Result};
 use crate::sys::device;
-use crate::uapi::{Command, CreateId, NoReply};
+use crate::uapi::{Command, CreateId, GetEvent, NoReply};
 use std::any::type_name;
 use std::fmt::Display;
 use std::os::fd::RawFd;
@@ -47,8 +47,8 @@ pub fn execute_into<C: Command>(device: &impl Transport, command: C, reply: &mut
 
 #[inline]
 fn submit<C: Command>(device: &impl Transport, message: &mut C::Message, reply: &mut [u8]) -> Result<()> {
-    // Asked first: what is said afterwards would keep all of this from being inlined.
-    if diag::wants(Level::Command) {
+    // Asked first: what is said afterwards would keep all of this from being inlined. An event has a line of its own.
+    if C::NUMBER != GetEvent::NUMBER && diag::wants(Level::Command) {
         return submit_and_say::<C>(device, message, reply);
     }
     whole::<C>(device.submit(message.as_mut_bytes(), C::RESPONSE, reply)?)
