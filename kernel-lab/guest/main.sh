@@ -13,7 +13,7 @@ exec </dev/null >/dev/ttyS1 2>&1
 mkdir -p /dev/pts /dev/shm
 mount -t devpts devpts /dev/pts
 for dir in /dev/shm /tmp /run; do
-    mount -t tmpfs tmpfs "$dir"
+    mount -t tmpfs -o size=75% tmpfs "$dir"
 done
 ln -s /proc/self/fd /dev/fd
 ln -s /proc/self/fd/0 /dev/stdin

@@ -80,15 +80,18 @@ boot() {
     passed=$((passed + guest_passed)) failed=$((failed + guest_failed)) skipped=$((skipped + guest_skipped))
 }
 
-# prepare_build BUILD SUITES LIBS ICOUNT SILENCE: what the guest reads from the build folder.
+# prepare_build BUILD SUITES LIBS ICOUNT SILENCE: what the guest reads from the build folder; $settings are NAME=VALUE.
 prepare_build() {
-    local build=$1 suites=$2 libs=$3 icount=$4 silence=$5
+    local build=$1 suites=$2 libs=$3 icount=$4 silence=$5 setting
     mkdir -p "$build/lab/out"
     rm -rf "$build/lab/guest" "$build/lab/suites"
     cp -r "$LAB_DIR/guest" "$LAB_DIR/suites" "$build/lab/"
     list modules >"$build/lab/modules"
     printf '%s=%q\n' LAB_SUITES "$suites" LAB_LIBS "$libs" LAB_ICOUNT "$icount" LAB_SILENCE "$((silence - 20))" \
         >"$build/lab/job"
+    for setting in "${settings[@]}"; do
+        printf 'export %s=%q\n' "${setting%%=*}" "${setting#*=}" >>"$build/lab/job"
+    done
     rm -rf "$build/lab/initrd"
     mkdir -p "$build/lab/initrd/bin"
     cp "$LAB_DIR/guest/init" "$build/lab/initrd/"
@@ -108,7 +111,7 @@ boot_all() {
 
 run() {
     # A boot without a line of output for $silence seconds hangs; the guest ends a silent suite a little earlier.
-    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=2400 silence=90 names suite lib
+    local kernels='' suites=all libs=ours build=$LAB_DIR/../build icount=no limit=2400 silence=90 names suite lib settings=()
     while [[ $# -gt 0 ]]; do
         case $1 in
             --kernel) kernels=${2//,/ }; shift ;;
@@ -116,6 +119,11 @@ run() {
             --lib) libs=$2; shift ;;
             --build) build=$2; shift ;;
             --timeout) limit=$2; shift ;;
+            --set)
+                [[ $2 =~ ^[A-Z_]+= ]] || die "--set takes NAME=VALUE, not '$2'"
+                settings+=("$2")
+                shift
+                ;;
             --icount) icount=yes silence=900 ;;
             *) die "unknown option '$1'; see 'lab help'" ;;
         esac
