@@ -14,8 +14,10 @@ sim_kernel_sources := $(wildcard $(sim_dir)kernel/*.c) $(sim_both)
 # The kernel's own headers, without which it would only be shown that the library's structs agree with themselves: the
 # machine's, of any age.
 sim_includes := -isystem $(sim_dir)newer -isystem include
-# Of functions that it replaces libc must not make others.
-sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g $(CFLAGS) $(CPPFLAGS) -U_FORTIFY_SOURCE -Wall -Wextra -Werror -pthread $(sim_includes)
+# Of functions that the preloaded object replaces libc must not make others.
+sim_unfortified = -U_FORTIFY_SOURCE
+$(BUILD)/sim/objects/kernel/%.o: sim_unfortified =
+sim_cflags = -std=gnu11 -D_GNU_SOURCE -O2 -g $(CFLAGS) $(CPPFLAGS) $(sim_unfortified) -Wall -Wextra -Werror -pthread $(sim_includes)
 
 sim_objects = $(patsubst $(sim_dir)%.c,$(BUILD)/sim/objects/%.o,$(1))
 
