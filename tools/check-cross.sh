@@ -57,7 +57,7 @@ make_archive
 tools/install-deps.sh mmdebstrap
 for arch; do
     read -r rust qemu gnu <<<"${targets[$arch]}"
-    expect "$arch-root" make_root "cross-$arch" "build-essential,cargo,rustc,pkg-config,qemu-user,crossbuild-essential-$arch"
+    expect "$arch-root" make_root "cross-$arch" "build-essential,cargo,rustc,pkgconf,qemu-user,crossbuild-essential-$arch"
     expect "$arch-libraries" fetch_libraries
     unpack "cross-$arch" /tree
     write_compiler

@@ -14,7 +14,7 @@ target=$(realpath -m "${1:-build/package}")
 # shellcheck source=tools/roots.sh
 source tools/roots.sh
 # What Build-Depends of packaging/debian/control names, rpmbuild, and what looks at the results.
-builder_packages=build-essential,cargo,rustc,debhelper,libibverbs-dev,libstd-rust-dev,mandoc,pkg-config,rpm,lintian,blhc,devscripts
+builder_packages=build-essential,cargo,rustc,debhelper,libibverbs-dev,libstd-rust-dev,mandoc,pkgconf,rpm,lintian,blhc,devscripts
 # Programs that use the library, and bring the C library along.
 user_packages=rdmacm-utils,perftest,qperf,python3-pyverbs,ibverbs-providers
 
