@@ -6,6 +6,7 @@ use super::family;
 use super::uid::{NO_ID, hidden};
 use super::user::Written;
 use crate::ctypes::{IBV_QPT_RC, RDMA_CM_EVENT_USER, RDMA_PS_IPOIB, rdma_port_space};
+use crate::diag::{self, Level};
 use crate::errno::{Errno, Result};
 use crate::sys::{clock, device};
 use crate::uapi::{CreateId, DestroyId, DestroyIdReply, ResolveIp, WriteCmEvent, WriteUserEvent};
@@ -74,6 +75,11 @@ pub fn write_whole(fd: Fd, handle: u32, Written { event, status, arg }: Written)
 fn probe(fd: Fd) {
     if command(fd, NO_ID, EMPTY) == Err(Errno::EINVAL) {
         MISSING.store(true, Ordering::Relaxed);
+        if diag::wants(Level::Command) {
+            diag::line(format_args!(
+                "the kernel has no command for user events (Linux 6.18 has): they go by hidden ids"
+            ));
+        }
     }
 }
 

@@ -13,6 +13,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
+/// Behind a cause that lies in the machine.
+const HELP: &str = "rdmacm-doctor says what to do";
+
 /// What this process found out about the node; it holds for the life of the kernel module.
 #[derive(Debug, PartialEq, Eq)]
 struct Node {
@@ -38,12 +41,12 @@ impl Node {
 
     fn open(&self) -> Result<OwnedFd> {
         let path = Path::new(OsStr::from_bytes(&self.path));
-        match (device::open_node(path, self.number), self.number) {
-            (Err(error), Some(number)) if !error.is_passing() => {
-                diag::line(format_args!("{}: {error:?}", path.display()));
-                by_number(number).map_err(|_| error)
+        match device::open_node(path, self.number) {
+            Err(error) if !error.is_passing() => {
+                diag::line(format_args!("{}: {error:?}; {HELP}", path.display()));
+                self.number.and_then(|number| by_number(number).ok()).ok_or(error)
             }
-            (opened, _) => opened,
+            opened => opened,
         }
     }
 }
@@ -79,7 +82,10 @@ fn find(told: Result<CharDevice>, any_device: impl FnOnce() -> Result<bool>, sys
         Err(_) => Node { path: by_name(b"rdma_cm")?, number: None, abi: abi_by_sysfs(sysfs)? },
     };
     if !(ABI_VERSION_MIN..=ABI_VERSION_MAX).contains(&node.abi) {
-        diag::line(format_args!("the kernel's connection manager has version {}, unknown here", node.abi));
+        diag::line(format_args!(
+            "the kernel's connection manager has version {}, unknown here; {HELP}",
+            node.abi
+        ));
         return Err(Errno::EPERM);
     }
     // The node may well exist without a device; programs expect to be told at once that there is none.
@@ -87,7 +93,12 @@ fn find(told: Result<CharDevice>, any_device: impl FnOnce() -> Result<bool>, sys
         Err(error) if !error.is_passing() => any_device_by_sysfs(sysfs),
         told => told,
     };
-    if any? { Ok(node) } else { Err(Errno::ENODEV) }
+    if any? {
+        Ok(node)
+    } else {
+        diag::line(format_args!("there is no RDMA device; {HELP}"));
+        Err(Errno::ENODEV)
+    }
 }
 
 /// A kernel that tells no version is taken for a current one: its answers will show.

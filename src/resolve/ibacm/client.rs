@@ -6,7 +6,7 @@
 //! is waited for: in a child of `fork` it may be held for ever.
 
 use super::wire::{self, Answer, LONGEST, Reply, Request};
-use crate::diag;
+use crate::diag::{self, Level};
 use crate::errno::{Errno, Result};
 use crate::sync::Lock;
 use crate::sys::stream::{Place, Stream};
@@ -53,8 +53,16 @@ pub fn exchange(request: &Request, limit: Duration) -> Option<Answer> {
     said(stream.and_then(|stream| converse(stream, request, deadline)))
 }
 
+/// Most machines do without it, which is no failure.
+fn say(error: &Errno) {
+    let is_there = !matches!(*error, Errno::ENOENT | Errno::ECONNREFUSED);
+    if is_there || diag::wants(Level::Command) {
+        diag::line(format_args!("no answer from ibacm, going on without: {error:?}"));
+    }
+}
+
 fn said(result: Result<Option<Answer>>) -> Option<Answer> {
-    result.inspect_err(|error| diag::line(format_args!("no answer from ibacm: {error:?}"))).ok().flatten()
+    result.inspect_err(say).ok().flatten()
 }
 
 fn milliseconds(time: Duration) -> u64 {
