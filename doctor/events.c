@@ -56,7 +56,7 @@ static void try_event(struct rdma_event_channel *channel, write_event *write_cm_
 			find(FINE, "user events", "work, by the kernel's command");
 		} else {
 			find(NOTE, "user events", "work, by the library's own way: the kernel has no command for them");
-			advise("nothing; Linux 6.18 has it, with which they are faster");
+			advise("nothing is to be done; Linux 6.18 has it, and makes them faster");
 		}
 	}
 	rdma_destroy_id(id);

@@ -48,14 +48,15 @@ static void examine_commands(int fd)
 
 	if (!knows(fd, QUERY, 16, query)) {
 		find(NOTE, "commands", "IP addresses only: AF_IB needs Linux 3.11");
-		advise("nothing, unless a program uses AF_IB");
+		advise("nothing is to be done, unless a program uses AF_IB");
 	}
 	user_event_command = knows(fd, WRITE_CM_EVENT, 24, event);
 	if (knows(fd, RESOLVE_IB_SERVICE, 88, service)) {
 		find(FINE, "commands", "services of the subnet administrator can be looked for");
 	} else {
-		find(NOTE, "commands", "services of the subnet administrator cannot be looked for: rdma_resolve_addrinfo");
-		advise("with RAI_SA is EOPNOTSUPP; a newer kernel has that, and InfiniBand alone uses it");
+		find(NOTE, "commands", "services of the subnet administrator cannot be looked for");
+		advise("nothing is to be done, unless a program does that, on InfiniBand: rdma_resolve_addrinfo with RAI_SA");
+		advise("fails with EOPNOTSUPP before Linux 6.18");
 	}
 }
 

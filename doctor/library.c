@@ -91,24 +91,37 @@ static FILE *list_libraries(const char *program, pid_t *child)
 	return fdopen(ends[0], "r");
 }
 
-/* "NAME => PATH (ADDRESS)", or "PATH (ADDRESS)" for what is preloaded. */
-static bool path_in(char *line, char *path)
+/* Of a line "NAME => PATH (ADDRESS)", or "PATH (ADDRESS)" for what is preloaded, if it is about this library. */
+static void take_path(const char *line, char *path)
 {
-	char *arrow = strstr(line, " => "), *end;
+	const char *arrow = strstr(line, " => ");
 
-	line += strspn(line, " \t");
 	if (!strstr(line, SONAME))
-		return false;
+		return;
 	if (arrow)
 		line = arrow + 4;
-	end = strstr(line, " (");
-	snprintf(path, PATH_MAX, "%.*s", (int)(end ? (size_t)(end - line) : strcspn(line, "\n")), line);
-	return true;
+	snprintf(path, PATH_MAX, "%.*s", (int)(strstr(line, " (0x") - line), line);
+}
+
+/* The loader's complaint says what, after the name of the program. */
+static void find_unloadable(const char *program, const char *complaint)
+{
+	size_t length = strlen(program);
+
+	if (!strncmp(complaint, program, length) && !strncmp(complaint + length, ": ", 2))
+		complaint += length + 2;
+	find(BAD, "program", "%s cannot be loaded: %s", program, complaint);
+	if (strstr(complaint, SONAME ": version"))
+		advise("it is for a newer library: install the package librdmacm1-rs, or run it by with-librdmacm-rs(1)");
+	else if (strstr(complaint, SONAME))
+		advise("install the package librdmacm1-rs, and run ldconfig");
+	else
+		advise("file %s tells what it is; a program of another architecture has other libraries", program);
 }
 
 static void examine_dynamic(const char *program)
 {
-	char line[PATH_MAX + 256], path[PATH_MAX] = "", first[PATH_MAX + 256] = "";
+	char line[PATH_MAX + 256], path[PATH_MAX] = "", complaint[PATH_MAX + 256] = "";
 	pid_t child = -1;
 	FILE *list = list_libraries(program, &child);
 	int status = -1;
@@ -119,21 +132,22 @@ static void examine_dynamic(const char *program)
 		return;
 	}
 	while (fgets(line, sizeof(line), list)) {
-		if (!*first)
-			snprintf(first, sizeof(first), "%.*s", (int)strcspn(line, "\n"), line + strspn(line, " \t"));
-		if (!*path)
-			path_in(line, path);
+		const char *text = line + strspn(line, " \t");
+
+		line[strcspn(line, "\n")] = '\0';
+		if (strstr(text, " (0x")) {
+			if (!*path)
+				take_path(text, path);
+		} else if (!*complaint && strstr(text, ": ")) {
+			strcpy(complaint, text);
+		}
 	}
 	fclose(list);
 	waitpid(child, &status, 0);
-	if (*path && !strcmp(path, "not found")) {
-		find(BAD, "program", "%s needs " SONAME ", which is not found", program);
-		advise("install the package librdmacm1-rs, and run ldconfig");
+	if (*complaint || status) {
+		find_unloadable(program, complaint);
 	} else if (*path) {
 		find_library("program", path);
-	} else if (status) {
-		find(BAD, "program", "%s cannot be loaded: %s", program, first);
-		advise("file %s tells what it is; a program of another architecture has other libraries", program);
 	} else {
 		find(NOTE, "program", "%s does not name " SONAME " itself", program);
 		advise("it has it in it (static), or a plug-in of it loads it: LD_DEBUG=libs %s shows that", program);

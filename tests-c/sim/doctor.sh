@@ -33,6 +33,9 @@ says() {
 
 says_nothing_bad() { ! grep '^bad' "$scratch/said"; }
 
+# logs TEXT: a line of the library's own, with RDMACM_LOG.
+logs() { grep -qE "^librdmacm\[.*$1" "$scratch/said" || { echo "not logged: $1"; return 1; }; }
+
 expect() {
     local name=$1
     if "$name" >"$scratch/log" 2>&1; then
@@ -58,7 +61,8 @@ healthy() {
 }
 
 kernel_without_user_events() {
-    on 0 "$(machine no-user-events)" &&
+    RDMACM_LOG=command on 0 "$(machine no-user-events)" &&
+        logs "the kernel has no command for user events .*: they go by hidden ids" &&
         says_nothing_bad &&
         says note 'user events' "by the library's own way" "Linux 6.18" &&
         says note commands "services" EOPNOTSUPP
@@ -76,13 +80,15 @@ unknown_interface() {
 }
 
 no_device() {
-    on 1 $'device rxe0 roce\nremove rxe0' &&
+    RDMACM_LOG=error on 1 $'device rxe0 roce\nremove rxe0' &&
+        logs "there is no RDMA device; rdmacm-doctor says what to do" &&
         says bad devices "no RDMA device" "rdma link add" &&
         says bad channel "rdma_create_event_channel: No such device" "RDMACM_LOG"
 }
 
 no_permission() {
-    on 1 "fail open every EACCES" && says bad node "/dev/infiniband/rdma_cm: Permission denied" "0666"
+    RDMACM_LOG=error on 1 "fail open every EACCES" &&
+        logs "/dev/infiniband/rdma_cm: Permission denied .EACCES.; rdmacm-doctor says" && says bad node "/dev/infiniband/rdma_cm: Permission denied" "0666"
 }
 
 no_permission_for_the_device() {
@@ -117,6 +123,21 @@ programs() {
         on 1 "$(machine roce)" "$scratch/script" && says bad program "cannot be loaded" "file"
 }
 
+# A program that was linked with this library, and finds one that lacks its version nodes.
+program_for_a_newer_library() {
+    local old=$scratch/old
+
+    mkdir -p "$old"
+    echo 'RDMACM_0.9 { *; };' >"$old/map"
+    "${CC:-cc}" -shared -Wl,-soname,librdmacm.so.1,--version-script="$old/map" -o "$old/librdmacm.so.1" -x c /dev/null
+    echo 'void rdma_create_event_channel(void); int main(void) { rdma_create_event_channel(); }' |
+        "${CC:-cc}" -Wl,--disable-new-dtags,-rpath,"$old" -o "$old/program" -x c - -L"$build" -lrdmacm
+    on 1 "$(machine roce)" "$old/program" &&
+        says bad program "$old/program cannot be loaded: $old/librdmacm.so.1: version" "newer library" &&
+        rm "$old/librdmacm.so.1" && ln -s /nowhere "$old/librdmacm.so.1" &&
+        on 0 "$(machine roce)" "$old/program" && says ok program "$(realpath "$build/librdmacm.so.1")"
+}
+
 program_with_another_file() {
     cp "$build/librdmacm.so.1" "$scratch/"
     LD_LIBRARY_PATH=$scratch "$build/rdmacm-doctor" "$build/rdmacm-doctor" >"$scratch/said" 2>&1 || true
@@ -131,7 +152,7 @@ wrong_usage() {
 
 for name in healthy kernel_without_user_events old_interface unknown_interface no_device no_permission \
     no_permission_for_the_device no_node forbidden_in_a_container port_down failing_command programs \
-    program_with_another_file wrong_usage; do
+    program_for_a_newer_library program_with_another_file wrong_usage; do
     expect "$name"
 done
 exit $failed
