@@ -188,7 +188,7 @@ install: all sim
 	tools/install-man.sh $(DESTDIR)$(MANDIR)
 	install -m 755 $(DOCTOR) $(DESTDIR)$(BINDIR)
 	install -m 755 $(BUILD)/sim/librdmacm-sim $(BUILD)/sim/librdmacm-sim.so $(DESTDIR)$(LIBDIR)/librdmacm-sim
-	ln -sf $(LIBDIR)/librdmacm-sim/librdmacm-sim $(DESTDIR)$(BINDIR)/librdmacm-sim
+	ln -srf $(DESTDIR)$(LIBDIR)/librdmacm-sim/librdmacm-sim $(DESTDIR)$(BINDIR)/librdmacm-sim
 
 # For trying it: beside the system's library, with a command that runs a program with it.
 install-aside: all
