@@ -99,6 +99,7 @@ lint:
 	tools/check-layers.sh
 	tools/check-shell.sh
 	tools/check-man.sh
+	tools/check-docs.sh
 
 check-abi: $(SHIPPED) $(PRELOAD)
 	tools/check-abi.sh $(SHIPPED) abi/librdmacm.map $(SDK)/usr/lib/x86_64-linux-gnu/librdmacm.so.1 $$(kernel-lab/lab symbols)
