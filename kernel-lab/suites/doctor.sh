@@ -7,16 +7,17 @@ source /work/lab/guest/lib.sh
 # Without the simulator nobody else can tell what is wrong here.
 NOBODY=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 
-# examine STATUS COMMAND...: what it says is in $OUT/said.
+# examine STATUS COMMAND...: what it says is kept under the name of the case.
 examine() {
     local status=0 wanted=$1
     shift
-    lib_env "$@" >"$OUT/said" 2>&1 || status=$?
-    cat "$OUT/said"
+    said=$OUT/${FUNCNAME[1]}
+    lib_env "$@" >"$said" 2>&1 || status=$?
+    cat "$said"
     [[ $status -eq $wanted ]] || { echo "exit status $status, not $wanted"; return 1; }
 }
 
-says() { grep -Eq "^$1" "$OUT/said" || { echo "not said: $1"; return 1; }; }
+says() { grep -Eq "^$1" "$said" || { echo "not said: $1"; return 1; }; }
 
 healthy() {
     examine 0 /work/rdmacm-doctor rping &&
