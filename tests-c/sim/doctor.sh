@@ -61,7 +61,7 @@ healthy() {
 }
 
 kernel_without_user_events() {
-    RDMACM_LOG=command on 0 "$(machine no-user-events)" &&
+    RDMACM_LOG="command" on 0 "$(machine no-user-events)" &&
         logs "the kernel has no command for user events .*: they go by hidden ids" &&
         says_nothing_bad &&
         says note 'user events' "by the library's own way" "Linux 6.18" &&
