@@ -3,10 +3,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *link_of(const struct ibv_port_attr *port)
 {
@@ -44,6 +46,16 @@ static void examine_port(struct ibv_context *context, const char *name, unsigned
 		advise("look at the cable, and bring its network interface up: rdma link; ip link set INTERFACE up");
 }
 
+/* libibverbs looks for a node that it may not open in /dev/char as well, and tells only that there is none. */
+static int why_not(const char *node, int error)
+{
+	int fd = error == ENOENT ? open(node, O_RDWR | O_CLOEXEC) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return error == ENOENT && fd < 0 ? errno : error;
+}
+
 static void examine_device(struct ibv_device *device)
 {
 	const char *name = ibv_get_device_name(device);
@@ -55,6 +67,7 @@ static void examine_device(struct ibv_device *device)
 	errno = 0;
 	context = ibv_open_device(device);
 	if (!context) {
+		errno = why_not(node, errno);
 		find_closed_node(name, node);
 		return;
 	}

@@ -33,7 +33,8 @@ no_node() {
 
 no_permission() {
     chmod 600 /dev/infiniband/*
-    examine 1 "${NOBODY[@]}" /work/rdmacm-doctor && says 'bad   node +/dev/infiniband/rdma_cm: Permission denied' &&
+    examine 1 "${NOBODY[@]}" /work/rdmacm-doctor && says 'bad   rxe0 +/dev/infiniband/uverbs0: Permission denied' &&
+        says 'bad   node +/dev/infiniband/rdma_cm: Permission denied' &&
         says '                   -> it has mode 0600, owner root'
 }
 

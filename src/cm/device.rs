@@ -85,6 +85,11 @@ fn explain(name: Name, error: Errno) {
     }
 }
 
+/// libibverbs looks for a node that it may not open in /dev/char as well, and tells only that there is none.
+fn cause(device: &verbs::Device<'_>, error: Errno) -> Errno {
+    if error == Errno::ENOENT { nodes::refusal(device.node()).unwrap_or(error) } else { error }
+}
+
 /// Opening takes long and happens without a lock. Of two threads that open the same device at once, the slower one
 /// uses what the faster one has opened.
 pub(super) fn open(device: &verbs::Device<'_>) -> Result<InUse> {
@@ -94,11 +99,14 @@ pub(super) fn open(device: &verbs::Device<'_>) -> Result<InUse> {
     }
     static FAILURES: diag::Seldom = diag::Seldom::new();
     let opened = Device::open(name, device).map_err(|error| {
-        FAILURES.line(format_args!(
-            "cannot open RDMA device {}, {}: {error:?}",
-            device.name(),
-            device.node()
-        ));
+        if diag::enabled() {
+            FAILURES.line(format_args!(
+                "cannot open RDMA device {}, {}: {:?}",
+                device.name(),
+                device.node(),
+                cause(device, error)
+            ));
+        }
         // What the process is short of comes back; of the device nothing is to be expected.
         if error.is_passing() { error } else { Errno::ENODEV }
     })?;

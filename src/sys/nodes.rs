@@ -6,6 +6,9 @@ use crate::errno::Errno;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Where the nodes are.
+const FOLDER: &str = "/dev/infiniband";
+
 /// A device and its node.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Node {
@@ -19,7 +22,12 @@ pub struct Node {
 
 /// The nodes of the devices with that GUID (in network byte order): mostly one, as sysfs tells.
 pub fn of_guid(guid: u64) -> Vec<Node> {
-    find(Path::new("/sys/class"), Path::new("/dev/infiniband"), guid)
+    find(Path::new("/sys/class"), Path::new(FOLDER), guid)
+}
+
+/// Why the node of that name cannot be opened; None if it can.
+pub fn refusal(name: &str) -> Option<Errno> {
+    device::open_node(&Path::new(FOLDER).join(name), None).err()
 }
 
 fn find(classes: &Path, nodes: &Path, guid: u64) -> Vec<Node> {
@@ -42,6 +50,11 @@ fn parse(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_node_that_is_not_there_is_refused() {
+        assert_eq!(refusal("no such node"), Some(Errno::ENOENT));
+    }
 
     #[test]
     fn a_node_is_found_by_the_guid_of_its_device() {
