@@ -13,6 +13,6 @@ if [[ -n $device && -w /dev/infiniband/rdma_cm ]]; then
     echo "running on this machine's RDMA device $device, kernel $(uname -r)"
     LD_LIBRARY_PATH=$build "$build/examples/wake"
 else
-    echo "this machine has no RDMA device: running on a simulated one (librdmacm-sim)"
+    echo "this machine has no RDMA device that this user may use: running on a simulated one (librdmacm-sim)"
     LD_LIBRARY_PATH=$build "$build/sim/librdmacm-sim" "$build/examples/wake"
 fi
