@@ -119,7 +119,8 @@ check-headers:
 check-install: all
 	tools/check-install.sh
 
-SDK = $(shell kernel-lab/lab sdk)
+# Asked once, by what needs it: it may have to be fetched.
+SDK = $(eval SDK := $(shell kernel-lab/lab sdk))$(SDK)
 include tests-c/tests.mk
 include tests-c/sim/sim.mk
 include tests-c/faults/faults.mk
