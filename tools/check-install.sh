@@ -59,7 +59,7 @@ starts() {
 
 # On a simulated device the example does all that it is there to show.
 simulated() {
-    LD_LIBRARY_PATH=$scratch/root/$libdir timeout 60 "$scratch/root/$libdir/librdmacm-sim/librdmacm-sim" "$1"
+    LD_LIBRARY_PATH=$scratch/root/$libdir timeout 60 "$scratch/root/usr/bin/librdmacm-sim" "$1"
 }
 
 needs_library() { readelf -d "$1" | grep -q 'NEEDED.*librdmacm.so.1'; }
