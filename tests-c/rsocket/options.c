@@ -32,6 +32,16 @@ static void flags(void)
 	check_ok(sockets()->close(socket));
 }
 
+/* What the kernel says: a thread that waits for data takes what wakes it by one call then. */
+static void descriptors_block(void)
+{
+	struct connection connection = open_connection();
+
+	check(!(fcntl(connection.client, F_GETFL) & O_NONBLOCK), "the client's does not");
+	check(!(fcntl(connection.server, F_GETFL) & O_NONBLOCK), "the server's does not");
+	close_connection(&connection);
+}
+
 static void facts(void)
 {
 	int socket = open_socket(0);
@@ -168,6 +178,7 @@ static void number_of_another(void)
 
 static const struct test tests[] = {
 	TEST(flags),
+	TEST(descriptors_block),
 	TEST(facts),
 	TEST(listening),
 	TEST(switches),

@@ -180,8 +180,12 @@ impl Socket {
     /// The socket connects: completions count from now on.
     pub fn bridge_channel(&self, channel: RawFd) -> Result<()> {
         let mut inside = self.bridges.inside.lock();
-        descriptor::set_nonblocking(channel)?;
         inside.channel = Some(channel);
+        if inside.members.is_empty() {
+            // A thread that sleeps takes its event by one call; the first member sees to the rest.
+            return Ok(());
+        }
+        descriptor::set_nonblocking(channel)?;
         inside.members.iter().try_for_each(|member| member.watch(channel))
     }
 
