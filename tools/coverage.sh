@@ -47,7 +47,7 @@ export TEST_ROUNDS=10 TEST_EVENTS=300 TEST_SCALE=10
 LAB_LIBS=ours tests-c/sim/suites.sh "$library" - || true
 # What these suites leave out, for the lab or for the sake of time.
 programs=(getaddrinfo option addrinfo bells bells_threads bells_readable api/racing)
-programs+=(rsocket/{epoll,epoll_random,ending,forking})
+programs+=(rsocket/{epoll,epoll_members,epoll_random,ending,forking})
 # The program of ibacm puts a service of its own into /run.
 alone=()
 if [[ $(id -u) -eq 0 ]]; then

@@ -8,7 +8,7 @@ source /work/lab/guest/lib.sh
 rdma_up || exit 1
 trap rdma_down EXIT
 
-for program in epoll epoll_random; do
+for program in epoll epoll_members epoll_random; do
     run_program -t 600 "/work/tests/rsocket/$program"
     [[ $LAB_LIB != ours ]] || SOCKETS=kernel run_program -t 600 -n "$program.kernel" "/work/tests/rsocket/$program"
 done
