@@ -48,7 +48,7 @@ END
 in_tree() {
     local variable=${rust^^}
     variable=CARGO_TARGET_${variable//-/_}
-    offline "cross-$arch" env "${variable}_LINKER=$gnu-gcc" CC=emulated-cc \
+    offline "cross-$arch" env "${variable}_LINKER=$gnu-gcc" CC=/usr/local/bin/emulated-cc \
         "${variable}_RUNNER=$qemu -L /usr/$gnu -E LD_LIBRARY_PATH=/usr/lib/$gnu" \
         RDMACM_UAPI_INCLUDE=/tree/sdk/kernel/usr/include CARGO_NET_OFFLINE=true sh -c "cd /tree && $1"
 }
