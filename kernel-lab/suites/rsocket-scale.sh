@@ -8,5 +8,5 @@ rdma_up || exit 1
 trap rdma_down EXIT
 (while sleep 30; do echo "# at work"; done) &
 
-export TEST_CONNECTIONS=${TEST_CONNECTIONS:-1000} TEST_SCALE=3
-run_program -t 1500 /work/tests/rsocket/scale
+export TEST_CONNECTIONS=${TEST_CONNECTIONS:-1000} TEST_SCALE=${TEST_SCALE:-3}
+run_program -t 4000 /work/tests/rsocket/scale
