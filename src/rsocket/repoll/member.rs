@@ -10,7 +10,7 @@ use crate::errno::{Errno, Result};
 use crate::rsocket::socket::Socket;
 use crate::sync::{Key, Lock, Shared, Table, Weak};
 use crate::sys::epoll::{self, Change, Event};
-use libc::{EPOLLET, EPOLLEXCLUSIVE, EPOLLIN, EPOLLONESHOT, EPOLLOUT, EPOLLRDNORM, POLLNVAL, c_short};
+use libc::{EPOLLET, EPOLLEXCLUSIVE, EPOLLIN, EPOLLONESHOT, EPOLLOUT, POLLNVAL, c_short};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::fd::RawFd;
 use std::sync::OnceLock;
@@ -68,6 +68,8 @@ pub struct Member {
     set_number: RawFd,
     socket: Weak<Socket>,
     socket_number: RawFd,
+    /// Of the threads that wait for the socket in such sets one is told. This cannot be changed.
+    is_exclusive: bool,
     keys: OnceLock<(Key, Key)>,
     /// None before it has come in, and when it is gone.
     wanted: Lock<Option<Wanted>>,
@@ -86,6 +88,7 @@ impl Member {
             set_number: set.number,
             socket: Weak::to(socket),
             socket_number: socket.number(),
+            is_exclusive: event.events & EPOLLEXCLUSIVE as u32 != 0,
             keys: OnceLock::new(),
             wanted: Lock::new(None),
         })?;
@@ -128,8 +131,9 @@ impl Member {
     /// Whoever waits for the set gets to know of the socket's completions. The channel does not block.
     pub fn watch(&self, channel: RawFd) -> Result<()> {
         let (_, key) = self.keys.get().ok_or(Errno::ENOENT)?;
-        // Each event is told once, to one thread. If that may not take it, the one that is about to does the rest.
-        let events = (EPOLLIN | EPOLLRDNORM | EPOLLET) as u32;
+        // Each event is told once, to one thread of a set. If that may not take it, the one that is about to does the rest.
+        let one_set = if self.is_exclusive { EPOLLEXCLUSIVE } else { 0 };
+        let events = (EPOLLIN | EPOLLET | one_set) as u32;
         epoll::change(self.set_number, Change::Add, channel, Event { events, u64: key.raw() ^ disguise() })
     }
 
@@ -147,7 +151,7 @@ impl Member {
         let Event { events, u64: data } = event;
         let mut place = self.wanted.lock();
         let wanted = place.as_mut().ok_or(Errno::ENOENT)?;
-        if wanted.events & EPOLLEXCLUSIVE as u32 != 0 {
+        if self.is_exclusive {
             return Err(Errno::EINVAL);
         }
         let before = (Shared::clone(&wanted.bridge), wanted.events);
