@@ -49,11 +49,15 @@ static void examine_port(struct ibv_context *context, const char *name, unsigned
 /* libibverbs looks for a node that it may not open in /dev/char as well, and tells only that there is none. */
 static int why_not(const char *node, int error)
 {
-	int fd = error == ENOENT ? open(node, O_RDWR | O_CLOEXEC) : -1;
+	int fd;
 
-	if (fd >= 0)
-		close(fd);
-	return error == ENOENT && fd < 0 ? errno : error;
+	if (error != ENOENT)
+		return error;
+	fd = open(node, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return error;
 }
 
 static void examine_device(struct ibv_device *device)

@@ -88,7 +88,8 @@ no_device() {
 
 no_permission() {
     RDMACM_LOG=error on 1 "fail open every EACCES" &&
-        logs "/dev/infiniband/rdma_cm: Permission denied .EACCES.; rdmacm-doctor says" && says bad node "/dev/infiniband/rdma_cm: Permission denied" "0666"
+        logs "/dev/infiniband/rdma_cm: Permission denied .EACCES.; rdmacm-doctor says" &&
+        says bad node "/dev/infiniband/rdma_cm: Permission denied" "0666"
 }
 
 no_permission_for_the_device() {

@@ -149,8 +149,8 @@ impl Member {
     pub fn change(&self, socket: &Socket, event: Event) -> Result<()> {
         let key = self.bridge_key()?;
         let Event { events, u64: data } = event;
-        let mut place = self.wanted.lock();
-        let wanted = place.as_mut().ok_or(Errno::ENOENT)?;
+        let place = self.wanted.lock();
+        let wanted = place.as_ref().ok_or(Errno::ENOENT)?;
         if self.is_exclusive {
             return Err(Errno::EINVAL);
         }
